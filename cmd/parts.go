@@ -138,10 +138,23 @@ func (s *sideBySide) rank(tree *session.Tree) int {
 	return math.MaxInt - 1
 }
 
+// partOf is the store that a tree was read of.
+func (s *sideBySide) partOf(tree *session.Tree) store.Store {
+	return s.opened[slices.IndexFunc(s.parts, func(part shard) bool { return part.holds(tree) })].Store
+}
+
 // Fill implements store.Store.
 func (s *sideBySide) Fill(ctx context.Context, tree *session.Tree) error {
-	return s.opened[slices.IndexFunc(s.parts, func(part shard) bool { return part.holds(tree) })].Fill(ctx, tree)
+	return s.partOf(tree).Fill(ctx, tree)
 }
+
+// Rehearse implements store.Rehearser where the parts do.
+func (s *sideBySide) Rehearse(ctx context.Context, change *store.Change) error {
+	return oneSession{Store: s.partOf(change.Before)}.Rehearse(ctx, change)
+}
+
+// Relate implements store.Relater where the parts do.
+func (s *sideBySide) Relate(tree *session.Tree) { oneSession{Store: s.partOf(tree)}.Relate(tree) }
 
 // Close implements store.Store. The first part is closed with what it was opened from.
 func (s *sideBySide) Close() error {

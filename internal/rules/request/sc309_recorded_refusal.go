@@ -17,6 +17,7 @@ var recordedRefusal = rules.Rule{
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Subjects {
 			if refused := lastRefusals(s.Session); refused != nil {
+				slices.Reverse(refused)
 				reportRefusals(p, s, refused)
 			}
 		}
@@ -78,7 +79,7 @@ func refusedAs(s *session.Session, rule string) bool {
 }
 
 // lastRefusals are the items of the last requests that were refused with one text, where
-// nothing but prompts came between them and after them, in stored order; nil for none.
+// nothing but prompts came between them and after them, the last one first; nil for none.
 func lastRefusals(s *session.Session) (list []int) {
 	for i := range slices.Backward(s.Items) {
 		it := &s.Items[i]
@@ -87,7 +88,7 @@ func lastRefusals(s *session.Session) (list []int) {
 			if list != nil && !alike(it.Refusal, s.Items[list[0]].Refusal) {
 				return list
 			}
-			list = slices.Insert(list, 0, i)
+			list = append(list, i)
 		case it.Kind == session.Message && it.Role == session.User && len(it.Results) == 0, it.Kind == session.Other:
 		case it.OnWire():
 			return list

@@ -16,6 +16,7 @@ var unansweredPrompts = rules.Rule{
 			if len(list) < 2 || s.Closed || p.Store.WriterOf(s.Session) == session.WriterLive { //nolint:mnd // one is a crash, or somebody waits
 				continue
 			}
+			slices.Reverse(list)
 			f := p.Find(s.Session, list[0])
 			f.Items, f.Count = list, len(list)
 			f.Message = "the last " + rules.Count(len(list), "prompt") + " have no answer"
@@ -28,7 +29,7 @@ var unansweredPrompts = rules.Rule{
 	},
 }
 
-// lastPrompts are the items of a session's last prompts, in stored order, behind everything that a
+// lastPrompts are the items of a session's last prompts, the last one first, behind everything that a
 // model or a tool said, an error among it.
 func lastPrompts(s *session.Session) (list []int) {
 	for i := range slices.Backward(s.Items) {
@@ -39,7 +40,7 @@ func lastPrompts(s *session.Session) (list []int) {
 		case it.Kind != session.Message, it.Role != session.User && it.Role != session.System, len(it.Results) > 0:
 			return list
 		case it.OnWire() && it.Role == session.User && !it.Note && it.Flags&(session.Implicit|session.Blank|session.SummaryTurn) == 0:
-			list = slices.Insert(list, 0, i)
+			list = append(list, i)
 		}
 	}
 	return list

@@ -97,8 +97,9 @@ var place = regexp.MustCompile(`, from row [0-9]+ on,`)
 // leads are the commands that lead to a repair: a server's store is exported before.
 var leads = regexp.MustCompile(`sessctl (repair STORE --dry-run what a repair would do|export STORE --output \S+ a stream, which can be repaired)`)
 
-// moving are sentences about tied events in place of what is said of a file.
-var moving = strings.NewReplacer("They come in the order in which they lie in the table, and an update of one changes it",
+// moving are sentences about tied events in place of what is said of a file: only there an undo
+// brings their order back, so that their repair needs no word.
+var moving = strings.NewReplacer(`, "allow": [ "reorder" ]`, "", "They come in the order in which they lie in the table, and an update of one changes it",
 	"Their order is not guaranteed; sessctl shows the one that runtimes load today", "lie in the table, and an update of one changes it", "were written")
 
 // alike compares what a command prints of both, in place of the word STORE.
