@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 )
 
@@ -58,6 +59,7 @@ func delegated(db *agenttest.DB) (root, child string, reference *agenttest.Item)
 // A check of an export, redacted or not, finds what a check of the store finds
 // of calls, leaks and trees.
 func TestAnExportTellsTheSame(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	for name, write := range exported {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "session.db")

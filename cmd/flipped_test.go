@@ -120,6 +120,7 @@ func everyCommandSaysSo(t *testing.T, path, healthy string, at int) {
 // A session that is not found may be one that is lost: the store is damaged, and the name
 // is not called wrong.
 func TestNoSessionIsFoundInADamagedStore(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	for kind, healthy := range healthyStores(t) {
 		t.Run(kind, func(t *testing.T) {
 			sound, err := os.ReadFile(healthy)

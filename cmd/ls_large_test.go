@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
 	"github.com/sessctl/sessctl/internal/store/builder"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
@@ -102,6 +103,7 @@ func TestAListOfALargeEventStoreLeavesHealthOut(t *testing.T) {
 
 // What a list lacks is told whether or not it has health.
 func TestALargeListThatLacksRowsIsIncomplete(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	for _, table := range []string{"session_items", "sessions"} {
 		db := largeDB(t)
 		destroyPage(t, db, table)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/store/claudecode/claudetest"
 	"github.com/sessctl/sessctl/internal/store/player"
 )
@@ -79,6 +80,7 @@ func withoutResults(lines [][]byte) (text []byte) {
 // A large folder of transcripts is listed from the beginnings and the ends of the files, and
 // `why` reads those that were written to last. Both say so.
 func TestLargeFoldersOfTranscriptsAreReadPartly(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	const many = 30
 	home := transcripts(t, many, 2)
 	before := readBytes(t)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sessctl/sessctl/internal/campaign"
 )
 
 // reported are public reports, rebuilt (../shared/cases/reports): what check says of them above
@@ -59,6 +61,7 @@ var reported = map[string]struct {
 // TestReports takes every report through check, why, repair and undo: none of them ends with
 // exit code 4, and the undo gives back what there was.
 func TestReports(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	const reports = "../../shared/cases/reports"
 	names, err := os.ReadDir(reports)
 	if err != nil {
@@ -112,6 +115,7 @@ func TestMovedFolder(t *testing.T) {
 // TestRefusedBlocks: what a provider refused leaves the request with --allow lossy, and nothing
 // is found then; an undo gives it back.
 func TestRefusedBlocks(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	for name, store := range map[string]string{
 		"cc-nul-char": "projects", "cc-svg-result": "projects", "cc-thinking-emptied": "projects",
 		"oc-big-image": "opencode.db", "oc-foreign-signature": "opencode.db",

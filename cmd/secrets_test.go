@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sessctl/sessctl/cmd"
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/store/crush/crushtest"
 	"github.com/sessctl/sessctl/internal/store/goose/goosetest"
 	"github.com/sessctl/sessctl/internal/store/opencode/opencodetest"
@@ -19,6 +20,7 @@ import (
 // or texts of the user's files, is in no output of any command and in no file that one
 // writes, but for the copies of the store itself.
 func TestNoSecretIsPrinted(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	const secret = goosetest.Secret
 	writes := player.Play(player.Random(8, 3), 8)
 	for name, tt := range map[string]struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/sessctl/sessctl/cmd"
+	"github.com/sessctl/sessctl/internal/campaign"
 )
 
 // whyPasted is what a test needs of the answer to a pasted text.
@@ -66,6 +67,7 @@ var pastedStores = map[string]string{
 // TestWhySaysWhatAPastedErrorMeans: without a store, beside healthy sessions, and with the store
 // that the error came from.
 func TestWhySaysWhatAPastedErrorMeans(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	archive, err := txtar.ParseFile("../testdata/pasted.txtar")
 	if err != nil {
 		t.Fatal(err)

@@ -101,6 +101,7 @@ func TestWhyLeadsToASessionThatResumes(t *testing.T) {
 // TestWhyReadsPastedTexts: whatever shells, terminals and loggers made of an error text, why
 // recognises it, and looks for a session only where the error is about one.
 func TestWhyReadsPastedTexts(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	archive, err := txtar.ParseFile("../internal/errtext/testdata/pasted.txtar")
 	if err != nil {
 		t.Fatal(err)

@@ -213,6 +213,7 @@ func toldBy(t *testing.T, path string, deep bool) (told bool, why string) {
 
 // Nothing is damaged in healthy stores, of whatever form, with and without a log.
 func TestHealthyPagesAreWhole(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	for name, build := range sqliteStores() {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "session.db")

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 	"github.com/sessctl/sessctl/internal/store/kagent/kagenttest"
@@ -264,4 +265,7 @@ func wantNoSpawns(t *testing.T, path string) {
 	}
 }
 
-func TestSpawnsOfHealthyRandomStores(t *testing.T) { eachHealthyStore(t, wantNoSpawns) }
+func TestSpawnsOfHealthyRandomStores(t *testing.T) {
+	campaign.ShowsNoRace(t)
+	eachHealthyStore(t, wantNoSpawns)
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/store"
@@ -228,6 +229,7 @@ func TestIsolationOnBranches(t *testing.T) {
 // TestHealthyStoresKeepTheirAgentsApart: what no runtime did wrong has none of these
 // findings, except that some children took longer than the usual limit.
 func TestHealthyStoresKeepTheirAgentsApart(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	healthy := func(t *testing.T, path string) {
 		t.Helper()
 		for _, name := range isolated(t, path, teamwork...) {
