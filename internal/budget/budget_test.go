@@ -19,7 +19,7 @@ import (
 
 // What holds for everything.
 const (
-	productLines = 100_620 // of Go without tests
+	productLines = 100_640 // of Go without tests
 	supportLines = 8_800   // of what only tests and tools use
 	fileLines    = 600
 	packageNames = 200 // constants, variables, types and functions of a package
