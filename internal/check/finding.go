@@ -211,7 +211,7 @@ func look(pass *rules.Pass, tree *session.Tree, found []*Finding) {
 func lookAt(pass *rules.Pass, tree *session.Tree, found []*Finding) {
 	head, asks := headOf(tree), false
 	for _, f := range found {
-		f.weigh(found)
+		f.weighRefusal(found)
 		if f.Root != nil {
 			f.Root = head
 		}
@@ -235,9 +235,9 @@ func lookAt(pass *rules.Pass, tree *session.Tree, found []*Finding) {
 	}
 }
 
-// weigh sets a recorded refusal against what else was found. Once may be a matter of the
+// weighRefusal sets a recorded refusal against what else was found. Once may be a matter of the
 // moment where nothing fits it; and as long as something does, a repair leaves it.
-func (f *Finding) weigh(found []*Finding) {
+func (f *Finding) weighRefusal(found []*Finding) {
 	switch {
 	case f.Causes == nil:
 	case slices.ContainsFunc(found, f.Fits):

@@ -353,7 +353,7 @@ func (r *rehearsal) writable(planned, list []Fix) []Fix {
 		return nil
 	}
 	first, second := list[:len(list)/2], list[len(list)/2:]
-	if named := c.about(err, list); named != nil {
+	if named := c.findRefused(err, list); named != nil {
 		var rest, about []Fix
 		for i, f := range list {
 			if named[i] == nil {
@@ -380,9 +380,9 @@ func (r *rehearsal) writable(planned, list []Fix) []Fix {
 // way of another.
 const fewNamed = 8
 
-// about says of each of the last fixes that were carried out why an item cannot be written that
+// findRefused says of each of the last fixes that were carried out why an item cannot be written that
 // it adds or edits, or that comes directly after such ones; nil where the error names none.
-func (c *executed) about(err error, last []Fix) []error {
+func (c *executed) findRefused(err error, last []Fix) []error {
 	refused, ok := errors.AsType[store.Unwritable](err)
 	if !ok {
 		return nil

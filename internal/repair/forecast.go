@@ -63,7 +63,7 @@ func (c *Forecast) Tree(tree *session.Tree, found []*check.Finding) {
 			continue
 		}
 		if why, allow := p.whyNot(f); allow != "" {
-			f.Fixes = with(allow, f.Fixes)
+			f.Fixes = withWord(allow, f.Fixes)
 		} else {
 			waiting := slices.DeleteFunc(slices.Clone(f.Fixes), func(fix rules.Fix) bool { return len(fix.Allow) == 0 })
 			f.Fixes = append([]rules.Fix{{Title: "sessctl cannot make its repair: " + why, Safety: rules.Manual}}, waiting...)
@@ -71,8 +71,8 @@ func (c *Forecast) Tree(tree *session.Tree, found []*check.Finding) {
 	}
 }
 
-// with are fixes that need a word of --allow besides.
-func with(word string, fixes []rules.Fix) []rules.Fix {
+// withWord are fixes that need a word of --allow besides.
+func withWord(word string, fixes []rules.Fix) []rules.Fix {
 	list := slices.Clone(fixes)
 	for i := range list {
 		list[i].Allow = append(slices.Clone(list[i].Allow), word)
@@ -89,14 +89,14 @@ func (c *Forecast) Store(result *check.Result) {
 	for _, f := range result.Findings {
 		for i := range f.Fixes {
 			if f.Fixes[i].Unread && f.Fixes[i].Allow == nil {
-				f.Fixes = with(rules.UnknownForm, f.Fixes)
+				f.Fixes = withWord(rules.UnknownForm, f.Fixes)
 				foreign[f.Root.ID] = true
 			}
 		}
 	}
 	for _, f := range result.Findings {
 		if f.Root != nil && foreign[f.Root.ID] && f.Repairable() {
-			f.Fixes = with(rules.UnknownForm, f.Fixes)
+			f.Fixes = withWord(rules.UnknownForm, f.Fixes)
 		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 // lossy is the word of --allow for repairs with which the model sees less.
 const lossy = "lossy"
 
-// omit is the fix that leaves blocks out of requests: a note says what media there were, and a
+// omitBlocks is the fix that leaves blocks out of requests: a note says what media there were, and a
 // message that was nothing but reasoning goes. Nothing where the store cannot.
-func omit(p *rules.Pass, s *rules.Subject, at []rules.Spot) []rules.Fix {
+func omitBlocks(p *rules.Pass, s *rules.Subject, at []rules.Spot) []rules.Fix {
 	if !p.Store.Omits {
 		return nil
 	}

@@ -85,7 +85,7 @@ func lastRefusals(s *session.Session) (list []int) {
 		it := &s.Items[i]
 		switch {
 		case it.Refusal != session.Refusal{}:
-			if list != nil && !alike(it.Refusal, s.Items[list[0]].Refusal) {
+			if list != nil && !refusedAlike(it.Refusal, s.Items[list[0]].Refusal) {
 				return list
 			}
 			list = append(list, i)
@@ -100,8 +100,8 @@ func lastRefusals(s *session.Session) (list []int) {
 // varies is what differs between two texts of one refusal: ids, numbers, sizes.
 var varies = pattern.Lazy(`[\w-]*\d[\w-]*`)
 
-// alike reports whether two requests were refused with the same text.
-func alike(a, b session.Refusal) bool {
+// refusedAlike reports whether two requests were refused with the same text.
+func refusedAlike(a, b session.Refusal) bool {
 	plain := func(text string) string { return varies().ReplaceAllString(text, "#") }
 	return a.Status == b.Status && plain(a.Text) == plain(b.Text)
 }

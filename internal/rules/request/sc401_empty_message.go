@@ -16,7 +16,7 @@ var emptyMessage = rules.Rule{
 				it := &j.Items[i]
 				return (empty(it) || j.Profile.WantsMore && onlyThinks(it)) && !streaming(p, j.Subject, i)
 			}
-			next, past := j.WireItems(func(i int) bool { return empties(i) && !unsent(&j.Items[i]) })
+			next, past := j.WireItems(func(i int) bool { return empties(i) && !isUnsent(&j.Items[i]) })
 			what := "without any content"
 			if len(past) > 0 {
 				p.Report(findPast(p, j, past, what))

@@ -50,7 +50,7 @@ func isBlank(b session.Block, by *rules.Profile) bool {
 
 // reportUnsent reports messages with blank texts that only other versions of the runtime send.
 func reportUnsent(p *rules.Pass, j *rules.Judged, what, why string, of func(i int) bool, fix func(*rules.Pass, *rules.Subject, []int) rules.Fix) {
-	items, _ := j.WireItems(func(i int) bool { return unsent(&j.Items[i]) && of(i) })
+	items, _ := j.WireItems(func(i int) bool { return isUnsent(&j.Items[i]) && of(i) })
 	if len(items) == 0 {
 		return
 	}
@@ -60,7 +60,7 @@ func reportUnsent(p *rules.Pass, j *rules.Judged, what, why string, of func(i in
 	p.Report(f)
 }
 
-func unsent(it *session.Item) bool {
+func isUnsent(it *session.Item) bool {
 	return slices.ContainsFunc(it.Blocks, func(b session.Block) bool { return b.Unsent })
 }
 

@@ -73,7 +73,7 @@ func reportEdited(p *rules.Pass, j rules.Judged, known map[session.Digest][]thou
 	f.Related = others
 	f.Message = rules.Count(len(at), "signed thinking block") + rules.Verb(len(at), " differs", " differ") + " from another copy with the same signature"
 	f.Then("One of the two was edited, and the provider accepts the original only; leave this one out of the request")
-	f.Fixes = omit(p, j.Subject, at)
+	f.Fixes = omitBlocks(p, j.Subject, at)
 	p.Report(f)
 }
 
@@ -113,7 +113,7 @@ func reportEmptied(p *rules.Pass, j rules.Judged, known map[session.Digest][]tho
 		f.Severity, f.ProviderError = rules.Warning, ""
 		f.Then("Another one of the same model has one, so it may have been taken away")
 	}
-	f.Fixes = omit(p, j.Subject, at)
+	f.Fixes = omitBlocks(p, j.Subject, at)
 	p.Report(f)
 }
 

@@ -14,7 +14,7 @@ var thinkingForeign = rules.Rule{
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
 			at := j.Spots(func(it *session.Item, b *session.Block) bool {
-				return b.Signature != 0 && readsSignature(j.Profile, b.Kind) && (rules.Foreign(j.Profile, it.Model) || elsewhere(&j, it))
+				return b.Signature != 0 && readsSignature(j.Profile, b.Kind) && (rules.Foreign(j.Profile, it.Model) || fromElsewhere(&j, it))
 			})
 			if len(at) == 0 {
 				continue
@@ -27,16 +27,16 @@ var thinkingForeign = rules.Rule{
 				f.Sent = "the sentinel " + j.Profile.Sentinel + " in place of the foreign signature"
 			}
 			if j.Profile.Sentinel == "" {
-				f.Fixes = omit(p, j.Subject, at)
+				f.Fixes = omitBlocks(p, j.Subject, at)
 			}
 			p.Report(f)
 		}
 	},
 }
 
-// elsewhere reports whether an item was made through the API of another provider than the one
+// fromElsewhere reports whether an item was made through the API of another provider than the one
 // that the session asks last, by a model that is not known to sign alike there.
-func elsewhere(j *rules.Judged, it *session.Item) bool {
+func fromElsewhere(j *rules.Judged, it *session.Item) bool {
 	asked := ""
 	for i := range slices.Backward(j.Items) {
 		if asked = j.Items[i].Provider; asked != "" {

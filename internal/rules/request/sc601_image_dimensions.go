@@ -28,7 +28,7 @@ var imageDimensions = rules.Rule{
 			f.Message = fmt.Sprintf("%s %s larger than %d pixels on a side, the limit of the provider%s",
 				rules.Count(len(at), "image"), rules.Verb(len(at), "is", "are"), limit, among)
 			f.Sent = "the images scaled down"
-			f.Fixes = omit(p, j.Subject, at)
+			f.Fixes = omitBlocks(p, j.Subject, at)
 			p.Report(f)
 		}
 	},

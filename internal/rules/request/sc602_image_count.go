@@ -19,7 +19,7 @@ var imageCount = rules.Rule{
 			f := p.FindBlocks(j, at[:surplus], rules.Said{N: len(at)})
 			f.Message = fmt.Sprintf("the next request contains %d images, but the provider accepts %d", len(at), j.Profile.Images.Count)
 			f.Sent = "a note in place of the oldest " + rules.Count(surplus, "image")
-			f.Fixes = omit(p, j.Subject, at[:surplus])
+			f.Fixes = omitBlocks(p, j.Subject, at[:surplus])
 			p.Report(f)
 		}
 	},

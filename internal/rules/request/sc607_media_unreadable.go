@@ -27,7 +27,7 @@ var mediaUnreadable = rules.Rule{
 			f.ProviderError = cmp.Or(j.Profile.Error("SC607 "+wrong, said), f.ProviderError)
 			f.Message = "the provider cannot read " + rules.Count(len(at), "attachment") + ": the first " + says
 			f.Discreet = rules.WithoutValues(f.Message)
-			f.Fixes = omit(p, j.Subject, at)
+			f.Fixes = omitBlocks(p, j.Subject, at)
 			p.Report(f)
 		}
 	},

@@ -30,7 +30,7 @@ var imageBytes = rules.Rule{
 				f.Severity = rules.Warning
 				f.Then(fmt.Sprintf("Some models and places accept up to %d MB", limits.Most>>20))
 			}
-			f.Fixes = omit(p, j.Subject, at)
+			f.Fixes = omitBlocks(p, j.Subject, at)
 			p.Report(f)
 		}
 	},

@@ -109,9 +109,9 @@ func (f *rewrite) said(i int) []byte {
 	return f.line(i)
 }
 
-// edit leaves blocks of an item out, and shows U+0000 in what is sent. A line that says nothing
+// editBlocks leaves blocks of an item out, and shows U+0000 in what is sent. A line that says nothing
 // then leaves.
-func (f *rewrite) edit(lines []int, c *change.Item) error {
+func (f *rewrite) editBlocks(lines []int, c *change.Item) error {
 	notes := map[int][]byte{} // in the place of blocks; nil for nothing
 	for _, v := range c.Values {
 		if v.Field == change.FieldOmitted && v.Is == "" {
@@ -128,49 +128,55 @@ func (f *rewrite) edit(lines []int, c *change.Item) error {
 		if f.nodes[i].length == 0 || f.runOf(i) != nil {
 			return problem.New(problem.RolledBack, "", "line %d shares its line, or is too long: it cannot be changed", f.nodes[i].number)
 		}
-		line := f.line(i)
-		set := func(pointer string, value []byte) {
-			if text, err := jsonedit.Set(line, pointer, value); err == nil { // it was read before
-				line = text
-			}
-		}
-		_, said, _ := parse(line)
-		parts, _ := blocks(said.Content)
-		var gone []string
-		for n := range parts {
-			p, pointer := &parts[n], fmt.Sprintf("/message/content/%d", n)
-			if said.Content.Kind() != '[' {
-				pointer = "/message/content"
-			}
-			if raw, _ := jsonedit.Raw(line, pointer); c.Shown && !p.isReasoning() {
-				set(pointer, jsonedit.ShowNUL(raw))
-			}
-			if f.nodes[i].again && p.Type == "tool_use" {
-				continue
-			}
-			for _, inner := range p.blocksWithin() {
-				switch note, leaves := notes[at]; {
-				case leaves && inner >= 0:
-					set(fmt.Sprintf("%s/content/%d", pointer, inner), note)
-				case leaves && note != nil:
-					set(pointer, note)
-				case leaves:
-					gone = append(gone, pointer)
-				}
-				at++
-			}
-		}
-		for _, pointer := range slices.Backward(gone) {
-			set(pointer, nil)
-		}
-		switch {
-		case len(gone) > 0 && len(gone) == len(parts):
-			f.removeLine(i)
-		case !bytes.Equal(line, f.line(i)):
-			f.texts[i] = line
-		}
+		at = f.editLine(i, at, notes, c.Shown)
 	}
 	return nil
+}
+
+// editLine edits one line, from the block with this index in the item on, and returns the next.
+func (f *rewrite) editLine(i, at int, notes map[int][]byte, shown bool) (next int) {
+	line := f.line(i)
+	set := func(pointer string, value []byte) {
+		if text, err := jsonedit.Set(line, pointer, value); err == nil { // it was read before
+			line = text
+		}
+	}
+	_, said, _ := parse(line)
+	parts, _ := blocks(said.Content)
+	var gone []string
+	for n := range parts {
+		p, pointer := &parts[n], fmt.Sprintf("/message/content/%d", n)
+		if said.Content.Kind() != '[' {
+			pointer = "/message/content"
+		}
+		if raw, _ := jsonedit.Raw(line, pointer); shown && !p.isReasoning() {
+			set(pointer, jsonedit.ShowNUL(raw))
+		}
+		if f.nodes[i].again && p.Type == "tool_use" {
+			continue
+		}
+		for _, inner := range p.blocksWithin() {
+			switch note, leaves := notes[at]; {
+			case leaves && inner >= 0:
+				set(fmt.Sprintf("%s/content/%d", pointer, inner), note)
+			case leaves && note != nil:
+				set(pointer, note)
+			case leaves:
+				gone = append(gone, pointer)
+			}
+			at++
+		}
+	}
+	for _, pointer := range slices.Backward(gone) {
+		set(pointer, nil)
+	}
+	switch {
+	case len(gone) > 0 && len(gone) == len(parts):
+		f.removeLine(i)
+	case !bytes.Equal(line, f.line(i)):
+		f.texts[i] = line
+	}
+	return at
 }
 
 // blocksWithin are the blocks that a part is read as: the media in a result, by their places in

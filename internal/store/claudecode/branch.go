@@ -246,22 +246,18 @@ func (c *chain) activate(only func(*node) bool) {
 	c.findUnsent(list)
 	for i := range c.faults {
 		if f := &c.faults[i]; f.Hides {
-			f.Detail = c.share(list) + ": " + f.Detail
+			f.Detail = c.countSent(list) + ": " + f.Detail
 		}
 	}
 }
 
-// share says how many messages the next request is made of.
-func (c *chain) share(list []int) string {
-	type message struct {
-		id filelog.Name
-		at int
-	}
-	all, sent := map[message]bool{}, map[message]bool{}
+// countSent says how many messages the next request is made of.
+func (c *chain) countSent(list []int) string {
+	all, sent := map[[2]int]bool{}, map[[2]int]bool{} // by the message, or else by the line
 	for _, i := range list {
-		n, m := &c.nodes[i], message{at: i}
-		if n.message != 0 {
-			m = message{id: n.message}
+		n, m := &c.nodes[i], [2]int{int(c.nodes[i].message)}
+		if n.message == 0 {
+			m[1] = i
 		}
 		if n.kind == user || n.kind == assistant {
 			all[m] = true

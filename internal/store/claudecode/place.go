@@ -18,13 +18,13 @@ var noLetter = pattern.Lazy(`[^A-Za-z0-9]`)
 // longestProject is up to where the name of a project's folder is that of its path.
 const longestProject = 200
 
-// misplaced tells where Claude Code finds a session, where that is another folder than the one that
+// findMisplaced tells where Claude Code finds a session, where that is another folder than the one that
 // its newest lines were written in, or is gone: it looks below the name of the folder that it is
 // started in (anthropics/claude-code#81603, #5768). Nil in a copy of its folder, which may come
 // from another machine.
-func (t *trunk) misplaced(s *session.Session) *session.Fault {
+func (t *trunk) findMisplaced(s *session.Session) *session.Fault {
 	c := t.chain
-	project := t.project()
+	project := t.projectName()
 	if project == "" || len(project) >= longestProject || c.folder == "" || s.Writer == session.WriterLive {
 		return nil
 	}
@@ -53,9 +53,9 @@ func (t *trunk) misplaced(s *session.Session) *session.Fault {
 	return &f
 }
 
-// project is the name of the folder of a transcript's project, "" where it is not in the usual
+// projectName is the name of the folder of a transcript's project, "" where it is not in the usual
 // place on this machine.
-func (t *trunk) project() string {
+func (t *trunk) projectName() string {
 	if t.root == nil || t.piped != nil {
 		return ""
 	}
@@ -67,8 +67,8 @@ func (t *trunk) project() string {
 	return filepath.Base(folder)
 }
 
-// missing tells of the sessions that processes noted and no transcript has. One that runs may have said nothing yet.
-func (c *claude) missing() (faults []session.Fault) {
+// findMissing tells of the sessions that processes noted and no transcript has. One that runs may have said nothing yet.
+func (c *claude) findMissing() (faults []session.Fault) {
 	has := map[string]bool{}
 	for _, t := range c.list {
 		has[strings.Split(t.id, "@")[0]] = true

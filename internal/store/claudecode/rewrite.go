@@ -166,7 +166,7 @@ func (f *rewrite) session(s *change.Session, p *part) error {
 		}
 	}
 	for i := range s.Items {
-		if err := f.edit(p.lines[s.Items[i].Is.Key], &s.Items[i]); err != nil {
+		if err := f.editBlocks(p.lines[s.Items[i].Is.Key], &s.Items[i]); err != nil {
 			return err
 		}
 		if slices.ContainsFunc(s.Items[i].Values, func(v change.Value) bool { return v.Field == session.FieldText }) {

@@ -216,7 +216,7 @@ func open(_ context.Context, src *store.Source, opts store.Options) (store.Store
 		for _, t := range c.list {
 			c.facts.Bytes += t.size
 		}
-		c.facts.Faults = c.missing()
+		c.facts.Faults = c.findMissing()
 		c.only()
 		c.newest()
 		c.facts.Brief = opts.Brief > 0 && !opts.Counted && c.facts.Bytes >= opts.Brief

@@ -299,7 +299,7 @@ func (t *trunk) findForeign(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		names, foreign := t.beside(), own.Session != "" && own.Session != before.Session && own.Session+ending != path.Base(t.name)
+		names, foreign := t.transcriptsBeside(), own.Session != "" && own.Session != before.Session && own.Session+ending != path.Base(t.name)
 		was := *f
 		if foreign { // the line says itself whose it is
 			names = slices.DeleteFunc(names, func(name string) bool { return name != own.Session+ending })
@@ -307,7 +307,7 @@ func (t *trunk) findForeign(ctx context.Context) error {
 			f.Remedy = takeOver
 		}
 		for _, name := range names {
-			parent, copied, err := t.holds(ctx, path.Join(path.Dir(t.name), name), own, foreign)
+			parent, copied, err := t.lookIn(ctx, path.Join(path.Dir(t.name), name), own, foreign)
 			id := strings.TrimSuffix(name, ending)
 			switch {
 			case err != nil:
@@ -339,8 +339,8 @@ func (t *trunk) lineOf(i int) (line, error) {
 	return l, err
 }
 
-// beside are the other transcripts of the project.
-func (t *trunk) beside() (names []string) {
+// transcriptsBeside are the other transcripts of the project.
+func (t *trunk) transcriptsBeside() (names []string) {
 	entries, _ := fs.ReadDir(t.root.FS(), path.Dir(t.name))
 	for _, e := range entries {
 		if path.Ext(e.Name()) == ending && e.Name() != path.Base(t.name) && !e.IsDir() && !strings.HasPrefix(e.Name(), agentPrefix) {
@@ -350,8 +350,7 @@ func (t *trunk) beside() (names []string) {
 	return names
 }
 
-// mostBeside is how many bytes of other transcripts a run looks into for the parents of lines that
-// do not say whose they are.
+// mostBeside is how many bytes of other transcripts a run looks into for the parents of lines.
 const mostBeside = 64 << 20
 
 // besides are the identifiers of the lines of transcripts that were looked into.
@@ -363,10 +362,9 @@ type besides struct {
 
 func newBesides() *besides { return &besides{lines: map[string]map[session.Digest]bool{}} }
 
-// holds reports whether another transcript has the parent of a line, and the line itself. One that
-// cannot be read says nothing, and so does what is too much to look into, or left out of this
-// reading, unless the line names it.
-func (t *trunk) holds(ctx context.Context, name string, l line, named bool) (parent, itself bool, err error) {
+// lookIn reports whether another transcript has the parent of a line, and the line itself. What
+// cannot be read says nothing, nor what is too much or left out, unless the line names it.
+func (t *trunk) lookIn(ctx context.Context, name string, l line, named bool) (parent, itself bool, err error) {
 	t.besides.Lock()
 	defer t.besides.Unlock()
 	lines, known := t.besides.lines[name]

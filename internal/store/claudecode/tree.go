@@ -202,7 +202,7 @@ func (t *trunk) makeSessions(ctx context.Context) error {
 	t.chain.checkCallsOffBranch()
 	t.checkAgents()
 	s := t.session(t.chain, t.transcript.id)
-	if f := t.misplaced(s); f != nil {
+	if f := t.findMisplaced(s); f != nil {
 		s.Faults = append(s.Faults, *f)
 	}
 	r := t.reader

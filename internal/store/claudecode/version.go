@@ -33,12 +33,12 @@ var generations = []generation{
 			"SC201": "Versions 2.1.197 and later leave the second call and its result out of requests",
 		},
 	}},
-	{"2.1", session.Resumption{Sanitiser: mends("2.1", ""), Loses: lostSince21}},
-	{"2.1.330", session.Resumption{Sanitiser: mends("2.1.330", interrupted), Loses: lostSince21}},
+	{"2.1", session.Resumption{Sanitiser: sanitiserSince("2.1", ""), Loses: lostSince21}},
+	{"2.1.330", session.Resumption{Sanitiser: sanitiserSince("2.1.330", interrupted), Loses: lostSince21}},
 }
 
-// mends is what 2.1 does, from a version on; tail is the result of a call at the end.
-func mends(since, tail string) *session.Sanitiser {
+// sanitiserSince is what 2.1 does, from a version on; tail is the result of a call at the end.
+func sanitiserSince(since, tail string) *session.Sanitiser {
 	return &session.Sanitiser{By: "Claude Code " + since + " and later", Pairs: "anthropic", Always: true, Hoists: true, Once: true, Tail: tail, Elsewhere: missing}
 }
 

@@ -27,15 +27,15 @@ func (st *logStore) Rehearse(ctx context.Context, change *store.Change) error {
 	}
 	if refused, ok := errors.AsType[store.Unwritable](err); ok {
 		for key, err := range refused {
-			refused[key] = impossible(err)
+			refused[key] = explainRefusal(err)
 		}
 		return refused
 	}
-	return st.db.Explain(impossible(err))
+	return st.db.Explain(explainRefusal(err))
 }
 
-// impossible is an error of a rehearsal, in which nothing was begun that could be rolled back.
-func impossible(err error) error {
+// explainRefusal is an error of a rehearsal, in which nothing was begun that could be rolled back.
+func explainRefusal(err error) error {
 	if p, ok := errors.AsType[*problem.Error](err); ok && p.Class == problem.RolledBack {
 		return errors.New(p.What)
 	}
