@@ -218,12 +218,12 @@ func lookAt(pass *rules.Pass, tree *session.Tree, found []*Finding) {
 		switch {
 		case f.Unloads:
 			head.Outlook = Unloaded
-		case f.Severity == rules.Error, f.Severity == rules.Warning && f.Session == tree.Root().ID && f.Lost() && !aboutPairs(f):
+		case f.Severity == rules.Error, f.Severity == rules.Warning && f.Session == tree.Root().ID && f.Lost() && !f.AboutPairs():
 			head.Outlook = max(head.Outlook, Loses)
 		}
 		asks = asks || f.Severity == rules.Error || len(f.Judged) > 0
 		heard := f.Refused() || f.Severity == rules.Error || f.Lost()
-		if heard && aboutPairs(f) && f.mended(pass.Subject(tree.Session(f.Session))) {
+		if heard && f.AboutPairs() && f.mended(pass.Subject(tree.Session(f.Session))) {
 			f.Eased = pass.Subject(tree.Session(f.Session)).Mender.By
 		}
 	}
@@ -278,8 +278,8 @@ func (f *Finding) mended(s *rules.Subject) bool {
 	return sends
 }
 
-// aboutPairs tells findings about calls and results, and those about what parts them.
-func aboutPairs(f *Finding) bool {
+// AboutPairs tells findings about calls and results, and those about what parts them.
+func (f *Finding) AboutPairs() bool {
 	return strings.HasPrefix(f.Rule.ID, "SC1") || strings.HasPrefix(f.Rule.ID, "SC7")
 }
 
@@ -295,7 +295,7 @@ func (a *Answer) outlook() Outlook {
 	worst := Loses
 	for _, f := range a.refusing {
 		switch {
-		case f.Eased != "", f.Lost() && !aboutPairs(f):
+		case f.Eased != "", f.Lost() && !f.AboutPairs():
 		case f.Severity == rules.Error:
 			return Refused
 		default:

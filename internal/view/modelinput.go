@@ -160,7 +160,10 @@ func (b *builder) judge(s *rules.Subject, r *Request) {
 	b.object(s, r, found, reject(s, r, found))
 	r.rename()
 	if r.Masking = maskingOf(s); r.Masking != nil {
-		r.Masking.Refused = slices.ContainsFunc(s.Objections(r.Profile), func(o rules.Objection) bool { return !o.Mended })
+		r.Masking.Refused = slices.ContainsFunc(s.Objections(r.Profile), func(o rules.Objection) bool { return !o.Mended }) ||
+			slices.ContainsFunc(found, func(f *check.Finding) bool {
+				return f.Session == s.ID && f.Severity == rules.Error && len(f.Judged) > 0 && !f.AboutPairs()
+			})
 	}
 }
 

@@ -107,7 +107,13 @@ func (d *Diagnosis) Diagnose(in Input) {
 		}
 	}
 	by := in.Store.ResumptionOf(in.Tree.Root()).Sanitiser
-	if m := in.Request.Masking; m != nil && !m.Refused && by.Result != "" && (d.Verdict == Refused || d.Verdict == Loses) && d.Answer.Verdict == check.Reject {
+	m := in.Request.Masking
+	if m != nil && m.Refused && len(d.Findings) > 0 && !d.Findings[0].AboutPairs() { // the others are hidden
+		answer := *d.Answer
+		answer.Error, answer.Item = d.Findings[0].ProviderError, d.Findings[0].Item
+		d.Answer = &answer
+	}
+	if m != nil && !m.Refused && by.Result != "" && (d.Verdict == Refused || d.Verdict == Loses) && d.Answer.Verdict == check.Reject {
 		d.Masked = by.By
 	}
 	if d.Asked != nil && d.Session.fit.ids == 0 && d.Session.fit.recorded == 0 {
@@ -134,6 +140,14 @@ func (d *Diagnosis) blame(in Input, unloaded bool) []*check.Finding {
 		default:
 			blamed = append(blamed, f)
 		}
+	}
+	if refused && blamed == nil { // by what a leak breaks, which is reported as the leak
+		for _, f := range in.Findings {
+			if f.Severity == rules.Error {
+				blamed = append(blamed, f)
+			}
+		}
+		d.More -= len(blamed)
 	}
 	if !refused {
 		d.More += max(0, len(blamed)-1)
@@ -193,7 +207,7 @@ const misplaced = "SC023"
 
 // notAll are the rules about what people are shown and the model is not sent, or was never said in
 // this session.
-var notAll = []string{"SC011", "SC021", "SC022"}
+var notAll = []string{"SC011", "SC021", "SC022", "SC308"}
 
 // about reports whether a finding is about the item that the provider refuses.
 func (d *Diagnosis) about(f *check.Finding) bool {

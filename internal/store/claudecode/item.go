@@ -198,6 +198,10 @@ func (m *entry) line(i int, text []byte) {
 	if !ok {
 		m.faults = append(m.faults, session.Fault{Kind: session.UnknownPart, Field: l.Type, Detail: "its content is neither a text nor a list of blocks"})
 	}
+	if said.Role == "" && len(parts) == 0 { // anthropics/claude-code#24663
+		m.Flags |= session.Skipped
+		m.faults = append(m.faults, session.Fault{Kind: session.UnknownPart, Field: l.Type, Detail: "the message has neither a role nor content, so Claude Code leaves it out of every request"})
+	}
 	if lone(text) {
 		m.faults = append(m.faults, session.Fault{Kind: session.BadUnicode, Field: "message", Detail: "it has half of a character, which Claude Code sends as U+FFFD"})
 	}

@@ -67,6 +67,7 @@ func kindOf(name string) kind {
 // message is a request's or an answer's message, or one block of it.
 type message struct {
 	ID      string         `json:"id"`
+	Role    string         `json:"role"`
 	Model   string         `json:"model"`
 	Content jsontext.Value `json:"content"`
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/registry"
+	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
 // TestWriters looks for a real process, before and after it is killed.
@@ -331,5 +332,26 @@ func TestABrokenLineIsPassedOver(t *testing.T) {
 	}
 	if broken != 1 {
 		t.Errorf("%d findings", broken)
+	}
+}
+
+// TestAMessageInNoKnownForm: a message without a role and without content says nothing to Claude
+// Code, which leaves it out (anthropics/claude-code#24663 stored one with a key for each character).
+func TestAMessageInNoKnownForm(t *testing.T) {
+	for message, want := range map[string]string{
+		`{"0":"{","1":"}","content":[]}`:                                "resumes SC308",
+		`{"0":"{","1":"}"}`:                                             "resumes SC308",
+		`{"role":"assistant","content":[]}`:                             "refused SC401",
+		`{"role":"assistant","content":[{"type":"text","text":"yes"}]}`: "resumes",
+	} {
+		home := homeOf(t, line("2.1.330", "a", "null", "user", 0, `{"role":"user","content":"go"}`),
+			line("2.1.330", "b", `"a"`, "assistant", 1, message), line("2.1.330", "c", `"b"`, "user", 2, `{"role":"user","content":"on"}`))
+		got := storetest.Outlooks(t, home)[0]
+		for _, found := range storetest.Findings(t, home) {
+			got += " " + strings.Fields(found)[1]
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", message, got, want)
+		}
 	}
 }
