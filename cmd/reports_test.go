@@ -90,8 +90,8 @@ func TestForkIsItsOwnSession(t *testing.T) {
 	if _, out, stderr := run(t, "check", path); !strings.Contains(out, "No findings in 2 sessions") {
 		t.Errorf("check: %s%s", out, stderr)
 	}
-	for _, id := range []string{"20261122_1", "20261122_3"} {
-		if _, out, stderr := run(t, "why", path, id); !strings.Contains(out, "Session  "+id) || stderr != "" {
+	for id, sent := range map[string]string{"20261122_1": "8 of 8", "20261122_3": "11 of 11"} {
+		if _, out, stderr := run(t, "why", path, id); !strings.Contains(out, "Session   "+id) || !strings.Contains(out, "Messages  "+sent+" would be sent\n") || stderr != "" {
 			t.Errorf("why %s: %s%s", id, out, stderr)
 		}
 	}

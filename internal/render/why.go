@@ -101,6 +101,7 @@ func (p *whyPage) facts() document.List {
 		say("Session", Span(document.Strong, ui.Clean(rules.Short(s.ID))), "  "+ui.Truncate(ui.Clean(Title(s.Title)), 40), p.chosen())
 		say("Store", Span(document.Name, ui.Clean(ui.Tilde(s.Store, p.Home))), p.kind())
 	}
+	say("Messages", p.messages())
 	if len(p.Absent) > 0 {
 		say("Note", "No session that was searched has the call ", ui.Clean(rules.Some(p.Absent)), ". This one has damage of the same kind.")
 	}
@@ -129,6 +130,21 @@ func (p *whyPage) facts() document.List {
 		}
 	}
 	return list
+}
+
+// messages says how much of the conversation the model gets.
+func (p *whyPage) messages() string {
+	if p.Stored == 0 || p.Verdict == why.Unloaded || p.Verdict == why.Damaged || p.Verdict == why.Elsewhere {
+		return ""
+	}
+	text := fmt.Sprintf("%d of %d would be sent", p.Sent, p.Stored)
+	if p.Summed {
+		text += ", after a summary of earlier ones"
+	}
+	if p.Notices > 0 && p.Sent < p.Stored {
+		text += fmt.Sprintf(" (%d only %s of an error)", p.Notices, rules.Verb(p.Notices, "tells", "tell"))
+	}
+	return text
 }
 
 // said is what the errors of the pasted text mean.

@@ -77,6 +77,26 @@ func (r *Request) Refusal() *Rejection {
 	return nil
 }
 
+// CountMessages counts the messages of a session, those of them that tell people of an error and
+// are for no model, and those that the request is made of.
+func (r *Request) CountMessages(s *session.Session) (stored, notices, sent int) {
+	for i := range s.Items {
+		if it := &s.Items[i]; it.Kind == session.Message {
+			stored++
+			if it.Flags.Has(session.Skipped) {
+				notices++
+			}
+		}
+	}
+	counted := map[*session.Item]bool{} // one can be several parts
+	for i := range r.Parts {
+		if p := &r.Parts[i]; p.Message >= 0 && !p.Unsent && p.Row.Stored != nil && p.Row.Stored.Kind == session.Message {
+			counted[p.Row.Stored] = true
+		}
+	}
+	return stored, notices, len(counted)
+}
+
 // request builds the request of one session, for the first profile that judges it.
 func (b *builder) request(s *rules.Subject) *Request {
 	r := &Request{

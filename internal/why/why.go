@@ -52,6 +52,10 @@ type Diagnosis struct {
 	Findings []*check.Finding // those that the cause is from, worst first; a recorded refusal and what fits it before all
 	More     int              // further findings of its severity in the session and below it
 	Answer   *check.Answer    // to the next request, nil where there is none
+	Stored   int              // messages of the session
+	Notices  int              // those of them that tell of an error, which no request has
+	Sent     int              // those of them that the next request is made of
+	Summed   bool             // a summary stands for others
 	Mapped   string           // which stored message the message of the error text is
 	Absent   []string         // calls of the error text that are in none of the sessions
 	Masked   string           // the runtime, or newer versions of it, that hide the error from the user by results of their own; "" for none
@@ -87,6 +91,8 @@ type Input struct {
 // Diagnose fills in what is known of the session that was chosen.
 func (d *Diagnosis) Diagnose(in Input) {
 	d.Store, d.Answer = in.Store, &in.Request.Answer
+	d.Stored, d.Notices, d.Sent = in.Request.CountMessages(d.session(in.Tree))
+	d.Summed = in.Request.Covered > 0
 	outlook := check.OutlookOf(d.Session.ID, in.Findings)
 	blamed := d.blame(in, outlook == check.Unloaded)
 	d.Verdict, d.Repair = Verdict(outlook.String()), in.Repair
@@ -106,7 +112,7 @@ func (d *Diagnosis) Diagnose(in Input) {
 			d.Cause = f.Discreet // its text is that of the answer
 		}
 	}
-	by := in.Store.ResumptionOf(in.Tree.Root()).Sanitiser
+	by := in.Store.ResumptionOf(d.session(in.Tree)).Sanitiser
 	m := in.Request.Masking
 	if m != nil && m.Refused && len(d.Findings) > 0 && !d.Findings[0].AboutPairs() { // the others are hidden
 		answer := *d.Answer
@@ -123,6 +129,11 @@ func (d *Diagnosis) Diagnose(in Input) {
 	}
 }
 
+// session is the one that was chosen: a fork is in the tree of the session that it was copied from.
+func (d *Diagnosis) session(tree *session.Tree) *session.Session {
+	return cmp.Or(tree.Session(d.Session.ID), tree.Root())
+}
+
 // blame are the findings that the verdict comes from: of those that the provider refuses
 // the first that it names, and else the worst that keep something from the model.
 func (d *Diagnosis) blame(in Input, unloaded bool) []*check.Finding {
@@ -132,7 +143,7 @@ func (d *Diagnosis) blame(in Input, unloaded bool) []*check.Finding {
 		switch {
 		case unloaded && f.Unloads:
 			blamed = append(blamed, f)
-		case refused && f.Session == in.Tree.Root().ID && slices.Contains(d.Answer.Rules, f.Rule.ID) && (d.Answer.Item < 0 || f.Item < 0 || d.about(f)):
+		case refused && f.Session == d.session(in.Tree).ID && slices.Contains(d.Answer.Rules, f.Rule.ID) && (d.Answer.Item < 0 || f.Item < 0 || d.about(f)):
 			blamed = append(blamed, f)
 		case f.Severity != rules.Error && (refused || unloaded || !f.Lost()):
 		case refused || unloaded:
@@ -171,10 +182,10 @@ func (d *Diagnosis) blame(in Input, unloaded bool) []*check.Finding {
 // what the provider said, and the others are what fits it. Where nothing is blamed, it is what
 // tells whether the conversation is all there, and where.
 func (d *Diagnosis) lead(in Input, blamed []*check.Finding) []*check.Finding {
-	n := slices.IndexFunc(in.Findings, func(f *check.Finding) bool { return f.Rule.ID == recordedRefusal && f.Session == in.Tree.Root().ID })
+	n := slices.IndexFunc(in.Findings, func(f *check.Finding) bool { return f.Rule.ID == recordedRefusal && f.Session == d.session(in.Tree).ID })
 	if n < 0 && blamed == nil {
 		n = slices.IndexFunc(in.Findings, func(f *check.Finding) bool {
-			return f.Session == in.Tree.Root().ID && (f.Rule.ID == misplaced || f.Severity == rules.Warning && slices.Contains(notAll, f.Rule.ID))
+			return f.Session == d.session(in.Tree).ID && (f.Rule.ID == misplaced || f.Severity == rules.Warning && slices.Contains(notAll, f.Rule.ID))
 		})
 	}
 	if n < 0 || !in.Findings[n].Refused() && blamed != nil {

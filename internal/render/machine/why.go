@@ -27,6 +27,7 @@ type whyDocument struct {
 	Findings   []whyFinding  `json:"findings,omitzero"`
 	More       int           `json:"more,omitzero"`
 	Answer     *whyAnswer    `json:"answer,omitzero"`
+	Messages   *whyMessages  `json:"messages,omitzero"`
 	Mapped     string        `json:"mapped,omitzero"`
 	Absent     []string      `json:"absent,omitzero"`
 	Repair     *whyRepair    `json:"repair,omitzero"`
@@ -94,6 +95,13 @@ type whyAnswer struct {
 	Item    *int   `json:"item,omitzero"`
 }
 
+type whyMessages struct {
+	Stored  int  `json:"stored"`
+	Sent    int  `json:"sent"`
+	Notices int  `json:"notices"`
+	Summed  bool `json:"summed,omitzero"`
+}
+
 type whyRepair struct {
 	Commands   []string `json:"commands"`
 	Undo       string   `json:"undo,omitzero"`
@@ -135,6 +143,7 @@ func Why(d *why.Diagnosis, o render.WhyOptions) error {
 	}
 	if a := d.Answer; a != nil {
 		doc.Answer = &whyAnswer{a.Profile.Name, a.Verdict.String(), a.Error, item(a.Item)}
+		doc.Messages = &whyMessages{d.Stored, d.Sent, d.Notices, d.Summed}
 	}
 	if r := d.Repair; r != nil {
 		doc.Repair = &whyRepair{Commands: r.Commands, Undo: r.Undo, Does: []string{}, Edits: r.Plan.Edits(), Allow: r.Allow, AssumeDead: r.AssumeDead, Left: r.Left, Doubtful: r.Doubtful, Recent: r.Recent}
