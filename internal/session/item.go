@@ -370,7 +370,7 @@ type Block struct {
 	Empty     bool   // ReasoningBlock: so is the place of its text. Redacted reasoning has none
 
 	Blank  bool // TextBlock: nothing, or nothing but white space; ResultBlock: so is a text in its list
-	Unsent bool // Blank, and the version that wrote the session's newest record leaves it out of requests
+	Unsent bool // Blank, or a medium, and the version that wrote the session's newest record leaves it out of requests
 	Cached bool // it carries a mark for the prompt cache
 
 	Width, Height int // of an image, in pixels; 0 when not known

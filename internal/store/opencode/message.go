@@ -178,7 +178,9 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	default:
 		faults = append(faults, m.message()...)
 	}
-	if nul := func(r session.Result) bool { return strings.Contains(r.Text, "\x00") }; strings.Contains(m.text, "\x00") || slices.ContainsFunc(it.Results, nul) {
+	asked := func(c session.Call) bool { return showsNUL(jsontext.Value(c.Args)) }
+	given := func(r session.Result) bool { return strings.Contains(r.Text, "\x00") }
+	if strings.Contains(m.text, "\x00") || p != nil && showsNUL(p.State.Input) || slices.ContainsFunc(it.Calls, asked) || slices.ContainsFunc(it.Results, given) {
 		faults = append(faults, session.Fault{Kind: session.NulCharacter, Field: "data"})
 	}
 	m.Meaning = m.said.Digest()
@@ -191,6 +193,12 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	}
 	it.Body = &session.Body{Text: m.text, Reasoning: m.reasoning, Raw: e.raw()}
 	return faults
+}
+
+// showsNUL reports whether arguments hold U+0000, which JSON has as an escape only. Those of a call
+// are in one row with its result: who changes the one changes the other's record.
+func showsNUL(args jsontext.Value) bool {
+	return bytes.Contains(args, []byte(`\u0000`)) && !bytes.Equal(jsonedit.ShowNUL(args), args)
 }
 
 // raw is the record of an event, without what a provider's headers may hold. A journal of

@@ -424,12 +424,8 @@ func (d *difference) leaveOut(c *change.Item, e event) error {
 				return err
 			}
 		}
-		for _, at := range []docedit.Spot{text, data.Member("state").Member("error"), data.Member("state").Member("metadata").Member("output")} {
-			if raw := d.Raw(at); c.Shown && raw != nil {
-				if err := d.Put(at, jsonedit.ShowNUL(raw)); err != nil {
-					return err
-				}
-			}
+		if c.Shown {
+			return showNUL(d.Row, spoken...)
 		}
 		return nil
 	}
@@ -440,8 +436,8 @@ func (d *difference) leaveOut(c *change.Item, e event) error {
 			continue
 		}
 		m.read(p)
-		if c.Shown && p.Type == typeText {
-			if err := d.set(i, "/text", jsonedit.ShowNUL(docedit.Quote(p.Text))); err != nil {
+		if c.Shown {
+			if err := d.showNUL(i); err != nil {
 				return err
 			}
 		}
@@ -452,6 +448,41 @@ func (d *difference) leaveOut(c *change.Item, e event) error {
 				row := maps.Clone(d.parts[i])
 				row["data"] = column.Like(row["data"], `{"type":"text","text":`+string(docedit.Quote(note))+`}`)
 				d.parts[i], d.changed = row, true
+			}
+		}
+	}
+	return nil
+}
+
+// spoken are where the part of a call holds what is sent of it.
+var spoken = []jsontext.Pointer{"/state/input", "/state/output", "/state/error", "/state/metadata/output"}
+
+// showNUL shows U+0000 in a part of a message. Where the arguments of a call have it, it is shown in
+// the result too, as the change of the result does: both are one row.
+func (d *difference) showNUL(i int) error {
+	places := spoken
+	switch p := &d.m.parts[i]; {
+	case p.Type == typeText:
+		places = []jsontext.Pointer{"/text"}
+	case p.Type != typeTool || !p.Metadata.Server && !showsNUL(p.State.Input):
+		return nil
+	}
+	doc := docedit.Of(docedit.Whole{Column: "data", Text: column.Bytes(d.parts[i]["data"])})
+	if err := showNUL(doc, places...); err != nil {
+		return err
+	}
+	row := maps.Clone(d.parts[i])
+	row["data"] = column.Like(row["data"], string(doc.Document("data")))
+	d.parts[i], d.changed = row, true
+	return nil
+}
+
+func showNUL(doc *docedit.Row, places ...jsontext.Pointer) error {
+	for _, place := range places {
+		at := docedit.Spot{Column: "data", Pointer: place}
+		if raw := doc.Raw(at); raw != nil {
+			if err := doc.Put(at, jsonedit.ShowNUL(raw)); err != nil {
+				return err
 			}
 		}
 	}
