@@ -13,6 +13,7 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/media"
 )
@@ -183,6 +184,7 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	if !utf8.Valid(doc) {
 		m.unmarkBytes()
 	}
+	faults = append(faults, eventlog.NulFaults(it, m.text, "content_json")...)
 	var said session.Meaning
 	said.Reset(it.Role, "")
 	said.Add(session.DigestOf(doc))
@@ -297,7 +299,10 @@ func (m *message) add(p *part) {
 	block := func(b session.Block) { m.Blocks = append(m.Blocks, b) }
 	m.sent = m.sent || p.Type == typeCall || p.Type == typeResult || p.Type == typeImage
 	switch p.Type {
-	case typeText:
+	case typeText: // goose joins those of the user by lines, and what the assistant says at once as it is
+		if at := len(m.Blocks) - 1; m.text != "" && *p.Text != "" && (m.Role != session.Assistant || m.Blocks[at].Kind != session.TextBlock) {
+			m.text += "\n"
+		}
 		m.text += *p.Text
 		block(session.Block{Kind: session.TextBlock, Blank: strings.TrimSpace(*p.Text) == ""})
 	case typeThinking:
@@ -364,14 +369,11 @@ const repaired = "-32603: "
 func (m *message) result(p *part) session.Result {
 	res := session.Result{CallID: *p.ID, Text: p.Result.Error, IsError: true}
 	if p.Result.Status == "success" {
-		value, list := answered{}, []content(nil)
-		if jsonscan.Exact.Unmarshal(p.Result.Value, &value) != nil && jsonscan.Exact.Unmarshal(p.Result.Value, &list) == nil {
-			value.Content = list
-		}
+		value, _ := p.Result.answer()
 		var texts []string
-		for _, c := range value.Content {
-			switch heard := c.Annotations.Audience; {
-			case len(heard) > 0 && !slices.Contains(heard, "assistant"):
+		for i := range value.Content {
+			switch c := &value.Content[i]; {
+			case !c.heard():
 			case c.Type == typeText:
 				texts = append(texts, c.Text)
 			case c.Type == typeImage:
@@ -387,6 +389,35 @@ func (m *message) result(p *part) session.Result {
 	}
 	m.Size += int64(len(res.Text))
 	return res
+}
+
+// answer is the value of a result; listed says that it is the list of its content alone.
+func (o *outcome) answer() (value answered, listed bool) {
+	var list []content
+	if jsonscan.Exact.Unmarshal(o.Value, &value) != nil && jsonscan.Exact.Unmarshal(o.Value, &list) == nil {
+		value.Content = list
+	}
+	return value, list != nil
+}
+
+// heard reports whether it is sent, and not for people only.
+func (c *content) heard() bool {
+	to := c.Annotations.Audience
+	return len(to) == 0 || slices.Contains(to, "assistant")
+}
+
+// images are where the images are that are sent of a result.
+func (o *outcome) images(at docedit.Spot) (list []docedit.Spot) {
+	value, listed := o.answer()
+	if at = at.Member("value"); !listed {
+		at = at.Member("content")
+	}
+	for i := range value.Content {
+		if c := &value.Content[i]; c.heard() && c.Type == typeImage && o.Status == "success" {
+			list = append(list, at.Element(i))
+		}
+	}
+	return list
 }
 
 // links are the sub-sessions that the results in a message name.

@@ -178,9 +178,8 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	default:
 		faults = append(faults, m.message()...)
 	}
-	if nul := func(r session.Result) bool { return strings.Contains(r.Text, "\x00") }; strings.Contains(m.text, "\x00") || slices.ContainsFunc(it.Results, nul) {
-		faults = append(faults, session.Fault{Kind: session.NulCharacter, Field: "data"})
-	}
+	// A call shares its row with its result, and its arguments stay as they are.
+	faults = append(faults, eventlog.NulFaults(&session.Item{Results: it.Results}, m.text, "data")...)
 	m.Meaning = m.said.Digest()
 	if e.table == tableDraft && r.both[e.session] { // opencode reads the other ones
 		it.Flags |= session.Unshown

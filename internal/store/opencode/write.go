@@ -402,12 +402,7 @@ func (d *difference) dropBlank(blank func(p *part) bool) {
 
 // leaveOut takes blocks out of a message or of a result, and shows U+0000 in what they say.
 func (d *difference) leaveOut(c *change.Item, e event) error {
-	data, notes := docedit.Spot{Column: "data"}, map[int]string{} // "" for nothing
-	for _, v := range c.Values {
-		if v.Field == change.FieldOmitted {
-			notes[v.Nth] = v.Is
-		}
-	}
+	data, notes := docedit.Spot{Column: "data"}, c.Notes()
 	if e.nth > 0 {
 		text := data.Member("state").Member("output")
 		said := d.Text(text)
@@ -424,14 +419,10 @@ func (d *difference) leaveOut(c *change.Item, e event) error {
 				return err
 			}
 		}
-		for _, at := range []docedit.Spot{text, data.Member("state").Member("error"), data.Member("state").Member("metadata").Member("output")} {
-			if raw := d.Raw(at); c.Shown && raw != nil {
-				if err := d.Put(at, jsonedit.ShowNUL(raw)); err != nil {
-					return err
-				}
-			}
+		if !c.Shown {
+			return nil
 		}
-		return nil
+		return d.ShowNUL(text, data.Member("state").Member("error"), data.Member("state").Member("metadata").Member("output"))
 	}
 	m := message{Item: &session.Item{Role: c.Was.Role}, event: e, reader: &reader{}}
 	for i := range e.parts {
