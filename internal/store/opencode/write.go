@@ -75,7 +75,7 @@ func (e *editor) message(ctx context.Context, at table.Place) (*stored, error) {
 }
 
 // ownRows is why the rows of the new core stay as they are.
-const ownRows = "the new core of opencode answers such calls itself when it goes on, and sessctl does not change its rows"
+const ownRows = "sessctl does not change the rows of the new core of opencode, which answers open calls itself when it goes on"
 
 // Update implements table.Writer. What a message holds goes with its row.
 func (e *editor) Update(ctx context.Context, name string, at table.Place, fields []table.FieldChange) error {
@@ -299,7 +299,7 @@ func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
 		text, _ := json.Marshal(d.parts) // never fails on values of rows
 		r.SetText(columnParts, text)
 	}
-	if len(r.Changes()) > 0 && e.table == tableDraft {
+	if e.table == tableDraft && (len(r.Changes()) > 0 || c.Shown || len(c.Notes()) > 0) {
 		err = problem.New(problem.RolledBack, "", "%s", ownRows)
 	}
 	return r.Changes(), err
