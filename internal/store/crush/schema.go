@@ -180,7 +180,7 @@ func examined(ctx context.Context, db table.Reader) (session.Store, *eventlog.La
 		Kind: kindName, Title: kindTitle, Generation: generation, Runtime: runtimeOf(newest),
 		Versions: "written by Crush, or by the archived Go program opencode, whose first tables are the same",
 		Reader:   session.Reader{Retells: session.Retelling{Bare: true}},
-		Keys:     session.Keys{Renumbers: true, Closes: true},
+		Keys:     session.Keys{Renumbers: true, Closes: true, Omits: true},
 	}
 	facts.Loses = map[string]string{"SC606": "sends U+FFFD in its place"} // as encoding/json does
 	if facts.Sanitiser.Always {

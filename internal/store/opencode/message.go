@@ -178,11 +178,11 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	default:
 		faults = append(faults, m.message()...)
 	}
-	asked := func(c session.Call) bool { return showsNUL(jsontext.Value(c.Args)) }
-	given := func(r session.Result) bool { return strings.Contains(r.Text, "\x00") }
-	if strings.Contains(m.text, "\x00") || p != nil && showsNUL(p.State.Input) || slices.ContainsFunc(it.Calls, asked) || slices.ContainsFunc(it.Results, given) {
-		faults = append(faults, session.Fault{Kind: session.NulCharacter, Field: "data"})
+	nul := eventlog.NulFaults(it, m.text, "data")
+	if nul == nil && p != nil && showsNUL(p.State.Input) { // a result is in one row with the arguments of its call
+		nul = []session.Fault{{Kind: session.NulCharacter, Field: "data"}}
 	}
+	faults = append(faults, nul...)
 	m.Meaning = m.said.Digest()
 	if e.table == tableDraft && r.both[e.session] { // opencode reads the other ones
 		it.Flags |= session.Unshown
@@ -195,8 +195,7 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	return faults
 }
 
-// showsNUL reports whether arguments hold U+0000, which JSON has as an escape only. Those of a call
-// are in one row with its result: who changes the one changes the other's record.
+// showsNUL reports whether arguments hold U+0000, which JSON has as an escape only.
 func showsNUL(args jsontext.Value) bool {
 	return bytes.Contains(args, []byte(`\u0000`)) && !bytes.Equal(jsonedit.ShowNUL(args), args)
 }
