@@ -31,7 +31,7 @@ func NewForecast(ctx context.Context, st store.Store, opts Options) *Forecast {
 
 // Tree is for check.Options.Fixes.
 func (c *Forecast) Tree(tree *session.Tree, found []*check.Finding) {
-	if !slices.ContainsFunc(found, (*check.Finding).Repairable) || tree.Root().Writer == session.WriterLive {
+	if !slices.ContainsFunc(found, (*check.Finding).Repairable) || tree.Live() {
 		return
 	}
 	p := newPlanner(c.ctx, c.st, c.opts)

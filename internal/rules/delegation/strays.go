@@ -41,17 +41,20 @@ func reportStraysIn(p *rules.Pass, s *rules.Subject, copied bool, homeOf func(*s
 		}
 		f := p.Find(s.Session, items[0])
 		f.Items = items
-		count, child := rules.Count(len(items), "message"), rules.Short(home.ID)
-		f.Message = count + rules.Verb(len(items), " is", " are") + " stored here that the run of sub-session " + child + " stored, and "
+		count, child := rules.Count(len(items), "message"), "sub-session "+rules.Short(home.ID)
+		if home.Parent == "" && !home.Delegated { // its turns say so themselves, and hide nothing
+			f.Severity, child = rules.Warning, "session "+rules.Short(home.ID)
+		}
+		f.Message = count + rules.Verb(len(items), " is", " are") + " stored here that the run of " + child + " stored, and "
 		if copied {
 			f.Message += "there, too"
-			f.Fixes = []rules.Fix{{Title: "remove the copies here, which the receipt keeps; sub-session " + child + " has them", Safety: rules.Kept}}
+			f.Fixes = []rules.Fix{{Title: "remove the copies here, which the receipt keeps; " + child + " has them", Safety: rules.Kept}}
 			for _, i := range items {
 				f.Fixes[0].Edits = append(f.Fixes[0].Edits, session.Edit{Op: session.Quarantine, Ref: s.ItemRef(i)})
 			}
 		} else {
 			f.Message += "missing there"
-			f.Fixes = []rules.Fix{{Title: "move " + count + " into sub-session " + child, Safety: rules.Lossless, Edits: bringHome(p, s.Session, home, items)}}
+			f.Fixes = []rules.Fix{{Title: "move " + count + " into " + child, Safety: rules.Lossless, Edits: bringHome(p, s.Session, home, items)}}
 		}
 		f.Then("They are sent as if this session's agent had said them")
 		p.Report(f)
