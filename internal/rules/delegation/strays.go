@@ -122,7 +122,9 @@ func bringHome(p *rules.Pass, s, home *session.Session, items []int) (edits []se
 	next, after := 0, session.Ref{}
 	for _, i := range items {
 		for ; next < len(home.Items) && before(&home.Items[next], &s.Items[i]); next++ {
-			after = home.ItemRef(next)
+			if at := home.Items[next].Home; at == "" || at == home.ID { // else it leaves as well
+				after = home.ItemRef(next)
+			}
 		}
 		edits = append(edits, session.Edit{Op: session.Move, Ref: s.ItemRef(i), To: home.ID, After: after})
 		after = s.ItemRef(i)

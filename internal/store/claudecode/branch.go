@@ -57,6 +57,7 @@ type chain struct {
 	tools   []filelog.Name         // the calls and results of all lines
 	at      map[filelog.Name]int32 // the lines by their identifiers; the last line that has one
 	leaf    filelog.Name           // what the last line of the type last-prompt names
+	ownLeaf filelog.Name           // what the last of them names that is of the file's session
 	title   string
 	version string   // of Claude Code: the one that wrote the newest line
 	folders []string // in which the session's lines were written, as they came first
@@ -129,6 +130,9 @@ func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names, own 
 			c.wrong[len(c.nodes)] = why
 		case l.UUID == "" || l.Type == "file-history-snapshot": // whose identifier may be a message's
 			if c.note(&l); n.session == 0 {
+				if l.Type == lastPrompt {
+					c.ownLeaf = c.leaf
+				}
 				continue
 			}
 			n.kind = unsaid // it goes where the turns of that session go

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store/filelog"
 )
 
@@ -48,6 +49,9 @@ func (t *trunk) findTurns(all []*trunk) {
 		}
 		n.home = homes[n.session]
 	}
+	if len(homes) > 0 {
+		c.leaf = c.ownLeaf
+	}
 	for i := range c.nodes {
 		if n := &c.nodes[i]; n.uuid == 0 && n.kind == unsaid {
 			n.home = homes[n.session]
@@ -81,10 +85,17 @@ func (f *rewrite) bringTurns(from *rewrite, lines []int, named map[filelog.Name]
 		if err := f.checkStray(n); err != nil {
 			return err
 		}
-		if at = f.placeOf(n.uuid, named[n.uuid], true, from.timestampOf(i)); at == len(f.nodes)-1 {
+		above, here := f.at[named[n.uuid]]
+		before, brought := f.brought[named[n.uuid]]
+		switch at = before; {
+		case here && int(above) == len(f.nodes)-1:
 			at = -1
+		case here:
+			at = int(above)
+		case !brought:
+			return problem.New(problem.RolledBack, "", "the file of its session lacks the parent of line %s", f.Text(n.uuid))
 		}
-		f.brought[n.uuid], f.latest[at], places[k] = at, n.uuid, at
+		f.brought[n.uuid], places[k] = at, at
 		for ; waiting > 0; waiting-- {
 			places[waiting-1] = at
 		}

@@ -25,9 +25,9 @@ func turnOf(id string, n int) []string {
 		above = fmt.Sprintf("%q", fmt.Sprint(id, n-1, "-5"))
 	}
 	says := func(k int, kind, message string) string {
-		l := strings.Replace(line("2.1.330", at(k), above, kind, n%50, message), `"sessionId":"s"`, `"sessionId":"`+id+`"`, 1)
+		l := strings.Replace(line("2.1.330", at(k), above, kind, 3*n+int(id[0]-'a'), message), `"sessionId":"s"`, `"sessionId":"`+id+`"`, 1)
 		above = fmt.Sprintf("%q", at(k))
-		return strings.Replace(l, ".000Z", fmt.Sprintf(".%02d%dZ", k, int(id[0])%10), 1)
+		return strings.Replace(l, ".000Z", fmt.Sprintf(".%03dZ", k), 1)
 	}
 	own := func(kind, more string) string {
 		return fmt.Sprintf(`{"type":%q,%s"sessionId":%q}`+"\n", kind, more, id)
