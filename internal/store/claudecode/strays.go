@@ -334,7 +334,7 @@ func (t *trunk) findForeign(ctx context.Context) error {
 			case foreign:
 				f.Default = nil
 				f.Detail = fmt.Sprintf("line %s is a turn of session %s, whose file has its parent %s; Claude Code 2.1 sends it as the next turn of this session", own.UUID, id, own.Parent)
-				f.Remedy = fmt.Sprintf("close Claude Code, then move that line and those below it to the end of %s, to which they belong", name)
+				f.Remedy = fmt.Sprintf("close Claude Code, then repair the folder instead of this file: that moves the line and those below it into %s, to which they belong", name)
 			default:
 				f.Detail = fmt.Sprintf("line %s names the parent %s, which only the file of session %s has; Claude Code 2.1 goes on with the line before it, and sends nothing of that file", own.UUID, own.Parent, id)
 				f.Remedy = takeOver

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -13,8 +14,11 @@ import (
 
 	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/registry"
 )
 
 // turnOf is the nth turn of a session: a prompt, a call with its result, what the vendor adds, an
@@ -186,6 +190,37 @@ func TestTurnsBeside(t *testing.T) {
 		}
 		if _, err := repairtest.Undo(home, receipt.Path()); err != nil || cmp.Diff(before, snapshot(t, home)) != "" {
 			t.Errorf("%s: undo: %v", name, err)
+		}
+	}
+}
+
+// TestTurnsOfLiveSessions: a turn stays as long as a process has either session open, whether that
+// shows in the plan or began after it.
+func TestTurnsOfLiveSessions(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("processes are looked for in /proc")
+	}
+	for _, id := range []string{"a", "b"} {
+		home := project{"a": slices.Concat(turnOf("a", 0), turnOf("b", 1)), "b": turnOf("b", 0)}.write(t)
+		plan, kind, err := repairtest.Plan(home)
+		if err != nil || plan.Empty() {
+			t.Fatal(err)
+		}
+		ed, err := kind.Edit(t.Context(), registry.ToEdit(home))
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened(t, home, id)
+		before := snapshot(t, home)
+		if _, err := (repair.Apply{Backup: home + ".backup", Receipt: home + ".receipt.json"}).Run(t.Context(), ed, plan); problem.ClassOf(err) != problem.Busy {
+			t.Errorf("%s: %v", id, err)
+		}
+		plan, receipt, err := repairtest.Repair(home)
+		if err != nil || receipt != nil || len(plan.Refused) != 1 || !strings.Contains(plan.Refused[0].Why, "a process has it open") {
+			t.Errorf("%s: %v, %+v", id, err, plan.Refused)
+		}
+		if diff := cmp.Diff(before, snapshot(t, home)); diff != "" {
+			t.Error(diff)
 		}
 	}
 }
