@@ -42,10 +42,12 @@ func reportStraysIn(p *rules.Pass, s *rules.Subject, copied bool, homeOf func(*s
 		f := p.Find(s.Session, items[0])
 		f.Items = items
 		count, child := rules.Count(len(items), "message"), "sub-session "+rules.Short(home.ID)
+		by := "the run of " + child
 		if home.Parent == "" && !home.Delegated { // its turns say so themselves, and hide nothing
 			f.Severity, child = rules.Warning, "session "+rules.Short(home.ID)
+			by = child
 		}
-		f.Message = count + rules.Verb(len(items), " is", " are") + " stored here that the run of " + child + " stored, and "
+		f.Message = count + rules.Verb(len(items), " is", " are") + " stored here that " + by + " stored, and "
 		if copied {
 			f.Message += "there, too"
 			f.Fixes = []rules.Fix{{Title: "remove the copies here, which the receipt keeps; " + child + " has them", Safety: rules.Kept}}
