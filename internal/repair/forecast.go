@@ -66,7 +66,7 @@ func followCauses(tree *session.Tree, f *check.Finding, found []*check.Finding) 
 
 // plan makes the plan of a tree, and says of each finding what becomes of it there.
 func (c *Forecast) plan(tree *session.Tree, found []*check.Finding) {
-	if !slices.ContainsFunc(found, (*check.Finding).Repairable) || tree.Root().Writer == session.WriterLive {
+	if !slices.ContainsFunc(found, (*check.Finding).Repairable) || tree.Live() {
 		return
 	}
 	p := newPlanner(c.ctx, c.st, c.opts)
