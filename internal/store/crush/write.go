@@ -146,7 +146,7 @@ func place(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 		return docedit.Place{Write: func() error { return end(r) }}
 	case v.Of == change.OfCall && v.Field == change.FieldArgs:
 		return docedit.Place{Write: func() error { return complete(r, v) }}
-	case v.Field == change.FieldOmitted, v.Of == change.OfItem && v.Field == session.FieldText && v.Is == v.Was: // editBlocks
+	case v.Field == change.FieldOmitted, v.Field == change.FieldDelegation, v.Of == change.OfItem && v.Field == session.FieldText && v.Is == v.Was: // editBlocks
 		return docedit.Place{Form: docedit.Follows}
 	case v.Of == change.OfBlock || member[v.Field] == "" || v.Of == change.OfResult && v.Field == session.FieldText:
 		return docedit.Place{}

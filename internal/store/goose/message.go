@@ -480,9 +480,32 @@ func (r *reader) finish(s *session.Session) {
 		}
 	}
 	relate(s)
+	tellHidden(s)
 	r.findStrays(s)
 	if s.Delegated && len(s.Items) > 0 && s.Items[0].Role == session.User {
 		s.Task = s.Items[0].Text
+	}
+}
+
+// tellHidden sets anew what is odd about rows and sends nothing more, or nothing: rows that are
+// stored twice, and results that a compaction hid whose calls no row makes.
+func tellHidden(s *session.Session) {
+	eventlog.TellCopies(s, kindTitle)
+	made := map[string]bool{}
+	for i := range s.Items {
+		for n := range s.Items[i].Calls {
+			made[s.Items[i].Calls[n].ID] = true
+		}
+	}
+	s.Faults = slices.DeleteFunc(s.Faults, func(f session.Fault) bool { return f.Kind == session.BrokenChain })
+	for i := range s.Items {
+		it := &s.Items[i]
+		for n := range it.Results {
+			if id := it.Results[n].CallID; it.Flags.Has(session.Archived) && !made[id] {
+				s.Faults = append(s.Faults, session.Fault{Kind: session.BrokenChain, Ref: s.ItemRef(i), Item: i, Field: "content_json",
+					Detail: fmt.Sprintf("a result that is hidden from the model answers call %.60s, which no row of the session makes", id)})
+			}
+		}
 	}
 }
 
