@@ -325,11 +325,10 @@ func (r *reader) nameLost(s *session.Session) {
 	open := map[string]func(){}
 	for i := range s.Items {
 		it := &s.Items[i]
-		it.Calls = slices.Clone(it.Calls)
 		for n := range it.Calls {
-			c := &it.Calls[n]
-			if d := c.Delegation; d != nil && c.Name == "agent" && !stored(d.Child) {
-				lost := *d
+			if d := it.Calls[n].Delegation; d != nil && it.Calls[n].Name == "agent" && !stored(d.Child) {
+				it.Calls = slices.Clone(it.Calls)
+				c, lost := &it.Calls[n], *d
 				lost.Child = ""
 				c.Delegation, open[c.ID] = &lost, func() { lost.Child = it.Key + between + c.ID }
 			}

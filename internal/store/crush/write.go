@@ -119,12 +119,14 @@ func showNUL(r *docedit.Row, parts []part) error {
 		if parts[i].kind == typeReasoning {
 			continue
 		}
-		err := r.ShowNUL(at)
-		if parts[i].kind == typeCall && err == nil {
-			err = r.Put(input, docedit.Quote(string(jsonedit.ShowNUL([]byte(r.Text(input))))))
-		}
-		if err != nil {
+		if err := r.ShowNUL(at); err != nil {
 			return err
+		}
+		text := r.Text(input)
+		if shown := string(jsonedit.ShowNUL([]byte(text))); shown != text {
+			if err := r.Put(input, docedit.Quote(shown)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
