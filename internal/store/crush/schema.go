@@ -300,7 +300,7 @@ func (r *reader) finish(s *session.Session) {
 		}
 	}
 	r.nameLost(s)
-	eventlog.TellCopies(s, kindTitle)
+	s.Faults = slices.Clone(s.Faults) // the session may be yielded again
 	fault := func(kind session.FaultKind, field, detail string, value *string) {
 		s.Faults = append(s.Faults, session.Fault{Kind: kind, Ref: s.Ref(), Item: -1, Field: field, Detail: detail, Default: value})
 	}
@@ -348,7 +348,6 @@ func (r *reader) nameLost(s *session.Session) {
 func (r *reader) relate(s *session.Session) {
 	eventlog.Retimed(s, "created_at")
 	r.nameLost(s)
-	eventlog.TellCopies(s, kindTitle)
 	s.Faults = slices.DeleteFunc(s.Faults, func(f session.Fault) bool {
 		return f.Kind == session.Housekeeping && *f.Default != strconv.Itoa(len(s.Items))
 	})

@@ -3,7 +3,6 @@ package eventlog
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -236,35 +235,6 @@ func (st *logStore) unreadable(ctx context.Context, to *slot, at table.Place) er
 		Kind: session.StoreDamaged, Detail: "the event cannot be read: it is on a damaged page of the file",
 	}})
 	return nil
-}
-
-// TellCopies sets anew the faults of messages whose rows are stored twice: they say what another
-// one of the same time says. Calls and results are told by their ids, and what nobody is sent, or
-// the runtime adds, is none. An answer is only held against the one before it: early releases of
-// goose stored each piece of a stream.
-func TellCopies(s *session.Session, runtime string) {
-	const apart = session.Implicit | session.Archived | session.Compacted | session.Rewound | session.Blank | session.Skipped
-	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), func(f session.Fault) bool { return f.Kind == session.SharedKey })
-	first, said := map[session.Digest]int{}, session.Digest(0) // of one time; the last answer among them
-	for i := range s.Items {
-		it := &s.Items[i]
-		if i > 0 && !it.Time.Equal(s.Items[i-1].Time) {
-			clear(first)
-		}
-		if it.Kind != session.Message || it.Time.IsZero() || len(it.Calls)+len(it.Results) > 0 || it.Flags&apart != 0 {
-			continue
-		}
-		n, known := first[it.Meaning]
-		if !known {
-			if first[it.Meaning] = i; it.Role == session.Assistant {
-				delete(first, said)
-				said = it.Meaning
-			}
-			continue
-		}
-		s.Faults = append(s.Faults, session.Fault{Kind: session.SharedKey, Ref: s.ItemRef(i), Item: i, Harmless: true,
-			Detail: fmt.Sprintf("the message says what message %.40s of the same time says; %s sends both", s.Items[n].Key, runtime)})
-	}
 }
 
 // NulFaults are those of an item of which a text, the arguments of a call, or a result has

@@ -487,17 +487,16 @@ func (r *reader) finish(s *session.Session) {
 	}
 }
 
-// tellHidden sets anew what is odd about rows and sends nothing more, or nothing: rows that are
-// stored twice, and results that a compaction hid whose calls no row makes.
+// tellHidden sets anew the faults of results that a compaction hid and whose calls no row makes:
+// nothing of them is sent.
 func tellHidden(s *session.Session) {
-	eventlog.TellCopies(s, kindTitle)
 	made := map[string]bool{}
 	for i := range s.Items {
 		for n := range s.Items[i].Calls {
 			made[s.Items[i].Calls[n].ID] = true
 		}
 	}
-	s.Faults = slices.DeleteFunc(s.Faults, func(f session.Fault) bool { return f.Kind == session.BrokenChain })
+	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), func(f session.Fault) bool { return f.Kind == session.BrokenChain })
 	for i := range s.Items {
 		it := &s.Items[i]
 		for n := range it.Results {

@@ -80,23 +80,6 @@ func TestRepairs(t *testing.T) {
 	}
 }
 
-// copied stores a row twice.
-const copied = "insert into messages (message_id, session_id, role, content_json, created_timestamp, metadata_json) select message_id, session_id, role, content_json, created_timestamp, metadata_json from messages where "
-
-// TestNoCopies: pieces of a stream, and what is said again later, are no copies.
-func TestNoCopies(t *testing.T) {
-	for name, damages := range map[string][]string{
-		"pieces of a stream": {`update messages set content_json = '[{"type":"text","text":"a"}]' where id = 19`, copied + "id = 19", `update messages set content_json = '[{"type":"text","text":"b"}]' where id = 20`, copied + "id = 19"},
-		"a minute later":     {copied + "id = 19", "update messages set created_timestamp = created_timestamp + 60 where id = 20"},
-	} {
-		path := corpus.Copy(t, "compaction")
-		storetest.Change(t, path, damages...)
-		if found := storetest.Findings(t, path); slices.Contains(found, "info SC011 ") {
-			t.Errorf("%s: found %q", name, found)
-		}
-	}
-}
-
 // TestReported is damage that the dossier has no repair for: it is told of, and stays.
 func TestReported(t *testing.T) {
 	for _, tt := range []struct{ name, from, damage, find string }{
@@ -105,8 +88,6 @@ func TestReported(t *testing.T) {
 		{"named session gone", "delegate", "pragma foreign_keys = off; delete from messages where session_id = '20261122_2'; delete from sessions where id = '20261122_2'", "warning SC704 call_d1_0_0"},
 		{"parent not recorded", "killed-child", "update sessions set parent_session_id = null", "info SC719 "},
 		{"messages of one of two sub-agents in the parent", "delegate-two", "update messages set session_id = '20261122_1' where id in (8, 9)", "error SC702 "},
-		{"an answer twice", "compaction", copied + "id = 19", "info SC011 "},
-		{"a prompt twice", "chat", copied + "id = 4", "info SC011 "},
 		{"hidden call gone", "compaction", "delete from messages where id = 9", "info SC021 "},
 		{"call in a message of the user", "tools", "update messages set role = 'user' where id = 8", "warning SC108 call_t1_0_2"},
 	} {

@@ -327,16 +327,6 @@ func TestOmit(t *testing.T) {
 	}
 }
 
-// TestCopies: a message that is stored twice is told of.
-func TestCopies(t *testing.T) {
-	path := corpus.Copy(t, "chat")
-	storetest.Change(t, path, "insert into message select id || 'zz', session_id, time_created, time_updated, data from message where data like '%\"role\":\"user\"%' limit 1",
-		"insert into part select p.id || 'zz', m.id || 'zz', p.session_id, p.time_created, p.time_updated, p.data from part p join message m on m.id || 'zz' in (select id from message) and m.id = p.message_id")
-	if found := storetest.Findings(t, path); !slices.Contains(found, "info SC011 ") {
-		t.Errorf("found %q", found)
-	}
-}
-
 // TestOneMillisecond: where nothing but ids tells the place of a message among several of one
 // millisecond, it stays, and the plan says so.
 func TestOneMillisecond(t *testing.T) {

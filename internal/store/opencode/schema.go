@@ -391,7 +391,6 @@ func (r *reader) finish(s *session.Session) {
 	r.summarise(s)
 	unanswered(s)
 	stall(s)
-	eventlog.TellCopies(s, kindName)
 	if s.Parent != "" && len(s.Items) > 0 && s.Items[0].Role == session.User {
 		s.Task = s.Items[0].Text
 	}
@@ -492,5 +491,4 @@ func (r *reader) relate(s *session.Session) {
 	r.summarise(s)
 	unanswered(s)
 	stall(s)
-	eventlog.TellCopies(s, kindName)
 }
