@@ -104,3 +104,36 @@ func TestThoughtsAlone(t *testing.T) {
 		repairtest.Idle(t, path, beside, "lossy")
 	}
 }
+
+// TestLostSubSession: a call whose sub-session is gone is told of, and repairs beside it are made.
+func TestLostSubSession(t *testing.T) {
+	const (
+		gone   = "pragma foreign_keys = off; delete from messages where session_id like '%$$%'; delete from sessions where id like '%$$%'"
+		copied = "insert into messages (id, session_id, role, parts, model, created_at, updated_at, finished_at) select id || '2', session_id, role, parts, model, created_at, updated_at, finished_at from messages where "
+	)
+	for _, tt := range []struct {
+		name, from string
+		damages    []string
+		find       string // "" where nothing is
+	}{
+		{"a sub-session is gone", "agent", []string{gone}, "warning SC704 call_d1_0_0"},
+		{"and its call failed", "agent", []string{gone, `update messages set parts = replace(parts, '"is_error":false', '"is_error":true') where role = 'tool'`}, ""},
+		{"and its call has no result", "agent", []string{gone, "delete from messages where role = 'tool'"}, "warning SC101 call_d1_0_0"},
+		{"and its result is there twice", "agent", []string{gone, copied + "role = 'tool'"}, "warning SC704 call_d1_0_0"},
+		{"it is named as before Crush", "agent", []string{"pragma foreign_keys = off; update sessions set id = 'call_d1_0_0' where id like '%$$%'; update messages set session_id = 'call_d1_0_0' where session_id like '%$$%'"}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := corpus.Copy(t, tt.from)
+			storetest.Change(t, path, tt.damages...)
+			found := storetest.Findings(t, path)
+			about := slices.ContainsFunc(found, func(f string) bool { return strings.Contains(f, "SC704") })
+			if tt.find == "" && about || tt.find != "" && !slices.Contains(found, tt.find) {
+				t.Errorf("found %q", found)
+			}
+			if plan, _, err := repairtest.Repair(path); err != nil {
+				t.Errorf("%v%s", err, repairtest.Told(plan))
+			}
+			repairtest.Idle(t, path, tt.name)
+		})
+	}
+}

@@ -119,12 +119,14 @@ func showNUL(r *docedit.Row, parts []part) error {
 		if parts[i].kind == typeReasoning {
 			continue
 		}
-		err := r.ShowNUL(at)
-		if parts[i].kind == typeCall && err == nil {
-			err = r.Put(input, docedit.Quote(string(jsonedit.ShowNUL([]byte(r.Text(input))))))
-		}
-		if err != nil {
+		if err := r.ShowNUL(at); err != nil {
 			return err
+		}
+		text := r.Text(input)
+		if shown := string(jsonedit.ShowNUL([]byte(text))); shown != text {
+			if err := r.Put(input, docedit.Quote(shown)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -146,7 +148,7 @@ func place(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 		return docedit.Place{Write: func() error { return end(r) }}
 	case v.Of == change.OfCall && v.Field == change.FieldArgs:
 		return docedit.Place{Write: func() error { return complete(r, v) }}
-	case v.Field == change.FieldOmitted, v.Of == change.OfItem && v.Field == session.FieldText && v.Is == v.Was: // editBlocks
+	case v.Field == change.FieldOmitted, v.Field == change.FieldDelegation, v.Of == change.OfItem && v.Field == session.FieldText && v.Is == v.Was: // editBlocks
 		return docedit.Place{Form: docedit.Follows}
 	case v.Of == change.OfBlock || member[v.Field] == "" || v.Of == change.OfResult && v.Field == session.FieldText:
 		return docedit.Place{}

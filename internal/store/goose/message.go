@@ -480,9 +480,31 @@ func (r *reader) finish(s *session.Session) {
 		}
 	}
 	relate(s)
+	tellHidden(s)
 	r.findStrays(s)
 	if s.Delegated && len(s.Items) > 0 && s.Items[0].Role == session.User {
 		s.Task = s.Items[0].Text
+	}
+}
+
+// tellHidden sets anew the faults of results that a compaction hid and whose calls no row makes:
+// nothing of them is sent.
+func tellHidden(s *session.Session) {
+	made := map[string]bool{}
+	for i := range s.Items {
+		for n := range s.Items[i].Calls {
+			made[s.Items[i].Calls[n].ID] = true
+		}
+	}
+	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), func(f session.Fault) bool { return f.Kind == session.BrokenChain })
+	for i := range s.Items {
+		it := &s.Items[i]
+		for n := range it.Results {
+			if id := it.Results[n].CallID; it.Flags.Has(session.Archived) && !made[id] {
+				s.Faults = append(s.Faults, session.Fault{Kind: session.BrokenChain, Ref: s.ItemRef(i), Item: i, Field: "content_json",
+					Detail: fmt.Sprintf("a result that is hidden from the model answers call %.60s, which no row of the session makes", id)})
+			}
+		}
 	}
 }
 

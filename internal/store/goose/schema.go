@@ -198,6 +198,7 @@ func (r *reader) layout() *eventlog.Layout {
 				}
 			}
 			relate(s)
+			tellHidden(s)
 			r.findStrays(s)
 			eventlog.Retimed(s, fieldTime)
 		},
