@@ -427,7 +427,7 @@ func (w *whyRun) examine(ctx context.Context, opened *registry.Opened, d *why.Di
 		if err := opened.Fill(ctx, one.found.Tree); err != nil {
 			return in, err
 		}
-		result.Findings = slices.DeleteFunc(result.Findings, func(f *check.Finding) bool { return f.Root != nil && f.Root.ID != d.Session.ID })
+		result.Findings = slices.DeleteFunc(result.Findings, func(f *check.Finding) bool { return f.Root != nil && f.Root.ID != d.Session.ID && !f.Concerns(d.Session.ID) })
 		in = why.Input{Store: facts, Tree: one.found.Tree, Findings: result.Findings, Incomplete: result.Incomplete, Recovery: result.Recovery}
 		v = view.Build(view.Input{Store: facts, Tree: in.Tree, Findings: in.Findings, Session: d.Session.ID, Request: true, Judge: judge})
 		if len(w.judge.Profiles) == 0 || slices.Contains(w.judge.Profiles, v.Request.Profile) {

@@ -76,6 +76,13 @@ func (f *Finding) Reported() string { return cmp.Or(f.Discreet, f.Message) }
 // then a repair leaves it, unless its rule is named.
 func (f *Finding) Accepted() bool { return f.Profile != nil && f.Severity == rules.Info }
 
+// Concerns reports whether a finding is in a session, or its repair brings something there.
+func (f *Finding) Concerns(id string) bool {
+	return f.Session == id || slices.ContainsFunc(f.Fixes, func(fix rules.Fix) bool {
+		return slices.ContainsFunc(fix.Edits, func(e session.Edit) bool { return e.Op == session.Move && e.To == id })
+	})
+}
+
 // Refused reports whether a provider that was asked refuses the next request because of
 // what was found: in words of its own, and not only some of its models or servers. What the
 // runtime mends before it sends a request is not.

@@ -102,10 +102,11 @@ func (d *Diagnosis) Diagnose(in Input) {
 		return
 	case outlook == check.Waits && in.Request.Live:
 		d.Verdict = InUse
-	case outlook == check.Resumes:
-		d.Repair = nil
 	}
 	d.Findings = d.lead(in, blamed)
+	if outlook == check.Resumes && !slices.ContainsFunc(d.Findings, (*check.Finding).Repairable) {
+		d.Repair = nil
+	}
 	if len(d.Findings) > 0 {
 		d.Cause = d.Findings[0].Message
 		if f := d.Findings[0]; f.Rule.ID == recordedRefusal && f.Refused() {
@@ -114,7 +115,7 @@ func (d *Diagnosis) Diagnose(in Input) {
 	}
 	by := in.Store.ResumptionOf(d.session(in.Tree)).Sanitiser
 	m := in.Request.Masking
-	if m != nil && m.Refused && len(d.Findings) > 0 && !d.Findings[0].AboutPairs() { // the others are hidden
+	if m != nil && m.Refused && d.Verdict == Refused && len(d.Findings) > 0 && !d.Findings[0].AboutPairs() { // the others are hidden
 		answer := *d.Answer
 		answer.Error, answer.Item = d.Findings[0].ProviderError, d.Findings[0].Item
 		d.Answer = &answer
@@ -185,7 +186,7 @@ func (d *Diagnosis) lead(in Input, blamed []*check.Finding) []*check.Finding {
 	n := slices.IndexFunc(in.Findings, func(f *check.Finding) bool { return f.Rule.ID == recordedRefusal && f.Session == d.session(in.Tree).ID })
 	if n < 0 && blamed == nil {
 		n = slices.IndexFunc(in.Findings, func(f *check.Finding) bool {
-			return f.Session == d.session(in.Tree).ID && (f.Rule.ID == misplaced || f.Severity == rules.Warning && slices.Contains(notAll, f.Rule.ID))
+			return f.Concerns(d.session(in.Tree).ID) && (f.Rule.ID == misplaced || f.Severity == rules.Warning && slices.Contains(notAll, f.Rule.ID))
 		})
 	}
 	if n < 0 || !in.Findings[n].Refused() && blamed != nil {
@@ -218,7 +219,7 @@ const misplaced = "SC023"
 
 // notAll are the rules about what people are shown and the model is not sent, or was never said in
 // this session.
-var notAll = []string{"SC011", "SC021", "SC022", "SC308"}
+var notAll = []string{"SC011", "SC021", "SC022", "SC308", "SC702"}
 
 // about reports whether a finding is about the item that the provider refuses.
 func (d *Diagnosis) about(f *check.Finding) bool {
