@@ -131,34 +131,40 @@ func (c *claude) groups(ctx context.Context, list []transcript) [][]transcript {
 }
 
 // otherFiles are the transcripts beside a transcript that have the names of other sessions that its
-// lines name. They need not be there.
+// lines name. They need not be there. The bytes are searched, and no line is decoded: this is a second
+// reading of each transcript.
 func (c *claude) otherFiles(ctx context.Context, t transcript) (names []string) {
 	log, err := c.file(t.name)
 	if err != nil {
 		return nil
 	}
 	defer func() { _ = log.Close() }()
-	own, key := []byte(t.named()), []byte(`"sessionId":`)
-	for at, err := range log.Lines(ctx) {
-		if err != nil {
-			break
-		}
-		for text := at.Text; ; {
-			_, rest, found := bytes.Cut(text, key)
-			if text = bytes.TrimLeft(rest, ` "`); !found {
+	key, own := []byte(`sessionId":`), []byte(`"`+t.named()+`"`)
+	from, buf := log.Window().From, make([]byte, 1<<18)
+	for at := int64(0); ctx.Err() == nil; at += int64(len(buf) - longestID) { // a name may go over the end of a piece
+		n, err := from.ReadAt(buf, at)
+		for text := buf[:n]; ; {
+			next := bytes.Index(text, key)
+			if next < 0 {
 				break
 			}
-			id, _, whole := bytes.Cut(text[:min(len(text), longestID)], []byte(`"`))
-			if name := path.Join(path.Dir(t.name), string(id)+ending); whole && !bytes.Equal(id, own) && !slices.Contains(names, name) {
+			if text = text[next+len(key):]; bytes.HasPrefix(text, own) {
+				continue
+			}
+			id, _, whole := bytes.Cut(bytes.TrimLeft(text[:min(len(text), longestID)], ` "`), []byte(`"`))
+			if name := path.Join(path.Dir(t.name), string(id)+ending); whole && name != t.name && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
+		}
+		if err != nil || n < len(buf) {
+			break
 		}
 	}
 	return names
 }
 
-// longestID is more bytes than the name of a session has.
-const longestID = 200
+// longestID is more bytes than the name of a session has, with the key before it.
+const longestID = 256
 
 // addHomes adds the transcripts that turns in those that are read belong to.
 func (c *claude) addHomes(ctx context.Context, all []transcript) {
