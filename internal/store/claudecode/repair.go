@@ -169,8 +169,11 @@ func (c *claude) Rehearse(ctx context.Context, change *store.Change) error {
 		if err != nil {
 			return nil, err
 		}
-		is, err := filelog.Apply(was, edits[name])
-		return filelog.Over(bytes.NewReader(is)), err
+		is, err := filelog.Apply(bytes.NewReader(was), int64(len(was)), edits[name])
+		if err != nil {
+			return nil, err
+		}
+		return is.Log(), nil
 	}
 	root := change.After.Root().ID
 	at := slices.IndexFunc(c.list, func(t transcript) bool { return t.id == root })
