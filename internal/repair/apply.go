@@ -329,7 +329,10 @@ func (a *application) tree(t *Tree, st store.Store, stored map[string]*session.T
 			return nil, problem.New(problem.Busy, "Run the repair again to get a new plan.", "session %s was added after the plan was made", s.ID)
 		}
 	}
-	part := t.needed(tree)
+	part := tree
+	if !st.Facts().NeedsAll {
+		part = t.needed(tree)
+	}
 	if err := st.Fill(a.ctx, part); err != nil {
 		return nil, err
 	}
@@ -367,7 +370,7 @@ func (a *application) verify(foretold []*executed, all *executed) (map[string]st
 		if got == nil {
 			return nil, notVerified(a.plan, fmt.Errorf("session %s is missing", root))
 		}
-		err := verification{&judged, a.plan.Judge(), c, true}.of(got)
+		err := verification{&judged, a.plan.Judge(), c}.of(got)
 		if err == nil {
 			err = sameTexts(a.ctx, st, c, got)
 		}

@@ -21,12 +21,12 @@ import (
 // reader loads the items of trees. Each goroutine needs one of its own.
 type reader struct {
 	s     *stream
-	lines filelog.Window
+	lines *filelog.Window
 	items *itemReader
 }
 
 func (s *stream) newReader() *reader {
-	return &reader{s: s, lines: filelog.Window{From: s.r}, items: newItemReader()}
+	return &reader{s: s, lines: s.log.Window(), items: newItemReader()}
 }
 
 // outlines gives the sessions of a tree their items.
@@ -49,7 +49,7 @@ func (r *reader) outlines(ctx context.Context, tree *session.Tree) error {
 			if i == 0 {
 				s.Task = taskOf(&it, it.Body.Text)
 			}
-			it.Table, it.Key, it.Position = tableItems, strconv.FormatInt(at.ordinal, 10), int64(i)
+			it.Table, it.Key, it.Position = tableItems, r.s.itemKey(at), int64(i)
 			it.DropTexts()
 			s.Items = append(s.Items, it)
 			r.moveFaults(s, i)
@@ -91,7 +91,11 @@ func (r *reader) bodies(ctx context.Context, tree *session.Tree) error {
 			return unreadable(r.s.path, err)
 		}
 		s.Raw = bytes.Clone(line)
-		for i, at := range e.items {
+		i := 0
+		for _, at := range e.items {
+			if i == len(s.Items) || s.Items[i].Key != r.s.itemKey(at) {
+				continue
+			}
 			full, err := r.item(ctx, at.span)
 			if err != nil {
 				return err
@@ -101,6 +105,10 @@ func (r *reader) bodies(ctx context.Context, tree *session.Tree) error {
 				return r.changed(at.number)
 			}
 			s.Items[i].TakeTexts(&full)
+			i++
+		}
+		if i < len(s.Items) {
+			return r.changed(e.line.number)
 		}
 	}
 	return nil
@@ -205,14 +213,15 @@ type index struct {
 type entry struct {
 	head  session.Session // without its items
 	task  *session.Digest // nil: that of the first item
-	line  span            // of the session itself; number 0 while none declares it
+	line  itemSpan        // of the session itself; number 0 while none declares it
 	items []itemSpan      // in stored order
 	refs  []string        // the ids that sub-session items name
 }
 
 type itemSpan struct {
 	span
-	ordinal int64 // among all items of the stream
+	ordinal int64 // its place among all items of the stream, or that of the next one
+	item    bool
 }
 
 // build reads the lines of a stream; the first one is handed to header.
@@ -280,7 +289,7 @@ func (x *index) entry(id string) *entry {
 
 func (x *index) addItem(g *glance, line []byte, at span) {
 	e := x.entry(g.session)
-	e.items = append(e.items, itemSpan{span: at, ordinal: x.items})
+	e.items = append(e.items, itemSpan{at, x.items, true})
 	x.items++
 	refers := g.itemKind == session.SubSession.String()
 	if !refers && !bytes.Contains(line, childMember) {
@@ -314,7 +323,7 @@ func (x *index) addSession(id string, line []byte, at span) {
 			"the session %s is already on line %d; this one is ignored", quoted(id), e.line.number)))
 		return
 	}
-	e.line = at
+	e.line = itemSpan{at, x.items, false}
 	e.declare(line)
 	e.head.Model = cmp.Or(e.head.Model, x.model)
 }

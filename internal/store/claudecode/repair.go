@@ -9,8 +9,6 @@ import (
 	"errors"
 	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -211,27 +209,19 @@ func alikeTo(read *session.Tree, planned *store.Change) bool {
 type editor struct {
 	*filelog.Editor
 	claude
-	folder string
 }
 
 // edit opens transcripts for repair or undo.
 func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
-	info, err := os.Stat(src.Path)
-	if err != nil {
-		return nil, problem.New(problem.Unreadable, "", "%s cannot be opened: %s", src.Path, problem.Reason(err))
-	}
-	folder, only := src.Path, ""
-	if !info.IsDir() {
-		folder, only = filepath.Split(src.Path)
-		folder = cmp.Or(filepath.Clean(folder), ".")
-	}
-	files, err := filelog.Edit(folder, src.Path)
+	files, only, err := filelog.Edit(src.Path, func(name string) bool { return strings.HasSuffix(name, ending) })
 	if err != nil {
 		return nil, err
 	}
-	e := &editor{Editor: files, claude: claude{facts: facts(src), root: files.Root(), file: files.Log, besides: newBesides()}, folder: folder}
-	if e.list = []transcript{oneOf(only, info.Size())}; only == "" {
+	e := &editor{files, claude{facts: facts(src), root: files.Root(), file: files.Log, besides: newBesides()}}
+	if only == "" {
 		e.list, _ = list(e.root, math.MaxInt)
+	} else if info, err := e.root.Stat(only); err == nil {
+		e.list = []transcript{oneOf(only, info.Size())}
 	}
 	return e, ctx.Err()
 }
@@ -257,7 +247,7 @@ func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, erro
 // made.
 func (e *editor) Write(ctx context.Context, c *store.Change) error {
 	root := c.Before.Root().ID
-	if living(e.folder).of(root) == session.WriterLive {
+	if living(e.Path()).of(root) == session.WriterLive {
 		return problem.New(problem.Busy, "Nothing was changed. Close Claude Code there, then run the repair again.", "session %s is in use: Claude Code has it open", root)
 	}
 	files, err := e.compose(ctx, c, e.Text)
@@ -267,11 +257,6 @@ func (e *editor) Write(ctx context.Context, c *store.Change) error {
 		}
 	}
 	return err
-}
-
-// Revert implements store.Editor.
-func (e *editor) Revert(ctx context.Context, journal []byte) error {
-	return e.Editor.Revert(ctx, journal, func(name string) bool { return strings.HasSuffix(name, ending) })
 }
 
 // Piecemeal implements store.Piecemeal.

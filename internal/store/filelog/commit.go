@@ -53,6 +53,7 @@ func (e *Editor) Commit(ctx context.Context) error {
 	}
 	if err != nil {
 		if e.backup != "" && !e.changed && !errors.Is(err, table.ErrUnknown) {
+			clear(e.backed)
 			err = errors.Join(err, os.RemoveAll(e.backup))
 		}
 		return err
@@ -252,7 +253,7 @@ func (x *exchange) removeLeftovers() {
 
 // backUp puts a copy of a file into the backup, where it lies in the folder.
 func (e *Editor) backUp(name string, s *staged) error {
-	if e.backup == "" {
+	if e.backup == "" || e.backed[name] { // as it was before the first commit
 		return nil
 	}
 	AtStep("commit: back up " + name)
@@ -267,6 +268,7 @@ func (e *Editor) backUp(name string, s *staged) error {
 	if err != nil {
 		return problem.New(problem.Unreadable, "Nothing was changed. Free some space there, or make it writable.", "the backup %s cannot be written: %s", to, problem.Reason(err))
 	}
+	e.backed[name] = true
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package filelog
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,7 +28,9 @@ type Editor struct {
 	store   string // as the user named it
 	root    *os.Root
 	folder  fs.FileInfo
+	may     func(name string) bool
 	backup  string                 // the folder for copies of what is replaced, "" for none
+	backed  map[string]bool        // the files that are in it
 	mu      sync.Mutex             // of read: files are read side by side
 	read    map[string]fs.FileInfo // the files that were read, as they were then; nil where another program changed them
 	narrow  bool                   // see Narrow
@@ -61,18 +64,30 @@ var AtStep = func(string) {}
 // MostBytes is how long a file may be that is read as a whole.
 const MostBytes = 2 << 30
 
-// Edit opens a folder, or that of the file that the user named, for changing.
-func Edit(folder, named string) (*Editor, error) {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil, problem.New(problem.Unreadable, "", "%s cannot be opened: %s", named, problem.Reason(err))
+// Edit opens a folder for changing, or that of one file, which is named then. Of which names
+// a journal can be, may says.
+func Edit(named string, may func(name string) bool) (e *Editor, file string, err error) {
+	folder := named
+	info, err := os.Stat(named)
+	if err == nil && !info.IsDir() {
+		folder, file = filepath.Split(named)
+		folder = cmp.Or(filepath.Clean(folder), ".")
 	}
-	info, err := root.Stat(".")
-	if err != nil {
-		return nil, errors.Join(err, root.Close())
+	var root *os.Root
+	if err == nil {
+		root, err = os.OpenRoot(folder)
 	}
-	return &Editor{path: folder, store: named, root: root, folder: info, read: map[string]fs.FileInfo{}}, nil
+	if err != nil {
+		return nil, "", problem.New(problem.Unreadable, "", "%s cannot be opened: %s", named, problem.Reason(err))
+	}
+	if info, err = root.Stat("."); err != nil {
+		return nil, "", errors.Join(err, root.Close())
+	}
+	return &Editor{path: folder, store: named, root: root, folder: info, may: may, backed: map[string]bool{}, read: map[string]fs.FileInfo{}}, file, nil
 }
+
+// Path is that of the folder.
+func (e *Editor) Path() string { return e.path }
 
 // Root is the folder.
 func (e *Editor) Root() *os.Root { return e.root }
@@ -251,15 +266,15 @@ func (e *Editor) Journal() ([]byte, error) {
 	return json.Marshal(journal)
 }
 
-// Revert takes back what a journal tells, in the open transaction. A file that is as it was
-// before is passed over. The journal comes from a file: may says of which names it can be.
-func (e *Editor) Revert(_ context.Context, journal []byte, may func(name string) bool) error {
+// Revert implements store.Editor. A file that is as it was before is passed over. The
+// journal comes from a file.
+func (e *Editor) Revert(_ context.Context, journal []byte) error {
 	var list []replaced
 	if err := json.Unmarshal(journal, &list); err != nil {
 		return problem.New(problem.Unreadable, "", "the journal in the receipt cannot be read: %v", err)
 	}
 	for _, r := range list {
-		if !fs.ValidPath(r.Name) || !may(r.Name) {
+		if !fs.ValidPath(r.Name) || !e.may(r.Name) {
 			return problem.New(problem.Unreadable, "", "the journal in the receipt names %q, which no repair changes", r.Name)
 		}
 		s, err := e.stage(r.Name)

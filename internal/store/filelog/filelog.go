@@ -138,5 +138,8 @@ func (l *Log) lines(ctx context.Context, from int64) iter.Seq2[Line, error] {
 	}
 }
 
+// Bytes are those of the file.
+func (l *Log) Bytes() io.ReaderAt { return At(l.file) }
+
 // Window reads the lines again.
 func (l *Log) Window() *Window { return &Window{From: At(l.file)} }
