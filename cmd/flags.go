@@ -2,10 +2,7 @@ package cmd
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"hash/fnv"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,8 +15,6 @@ import (
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store"
-	"github.com/sessctl/sessctl/internal/store/registry"
 )
 
 // addChoice declares a flag that takes one of a few words and completes them.
@@ -146,52 +141,6 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// shard is one of several parts that together are all session trees, for machines that
-// share the work. The zero value is no part: everything.
-type shard struct {
-	number, count uint32 // from 1 to count
-}
-
-// parseShard reads "2/8".
-func parseShard(text string) (shard, error) {
-	first, second, _ := strings.Cut(text, "/")
-	number, err1 := strconv.ParseUint(first, 10, 16)
-	count, err2 := strconv.ParseUint(second, 10, 16)
-	if err1 != nil || err2 != nil || number < 1 || number > count {
-		return shard{}, problem.New(problem.Usage, "Write it as I/N, with N up to 65535 and I from 1 to N: the third of four is --shard 3/4.", "--shard %q is no shard", text)
-	}
-	return shard{uint32(number), uint32(count)}, nil
-}
-
-func (s shard) String() string { return strconv.Itoa(int(s.number)) + "/" + strconv.Itoa(int(s.count)) }
-
-// isWhole reports whether nothing is left out.
-func (s shard) isWhole() bool { return s.count == 0 }
-
-// first reports whether what concerns a store as a whole belongs to it.
-func (s shard) first() bool { return s.isWhole() || s.number == 1 }
-
-// holds reports whether a tree belongs to it. Only the id of the root decides, so that
-// every version, and every other tool, comes to the same.
-func (s shard) holds(tree *session.Tree) bool { return s.isWhole() || s.of(tree.Root().ID) == s }
-
-// of is the shard of the same count that a root session belongs to: its number is one
-// more than the 32-bit FNV-1a hash of the id's bytes modulo the count.
-func (s shard) of(root string) shard {
-	hash := fnv.New32a()
-	_, _ = hash.Write([]byte(root)) // never fails
-	return shard{hash.Sum32()%s.count + 1, s.count}
-}
-
-// check refuses a session that another shard checks.
-func (s shard) check(id string, tree *session.Tree) error {
-	if s.holds(tree) {
-		return nil
-	}
-	other := s.of(tree.Root().ID)
-	return problem.New(problem.Usage, "Leave --shard out, or use --shard "+other.String()+".", "session %q belongs to shard %v, and not to %v", id, other, s)
-}
-
 // isolationSettings are the limits of the isolation rules by their keys in the
 // configuration, each with where its value goes to.
 var isolationSettings = []struct {
@@ -255,47 +204,4 @@ func (p *program) assumeDead(facts *session.Store) error {
 		facts.Writer = session.WriterDead
 	}
 	return nil
-}
-
-// part is a store of which only some trees count.
-type part struct {
-	store.Store
-	heads  func(heads *session.Tree, newest time.Time) bool // see store.Picker
-	counts func(*session.Tree) bool
-}
-
-// Trees yields the trees that count.
-func (p part) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
-	return func(yield func(*session.Tree, error) bool) {
-		for tree, err := range picked(ctx, p.Store, p.heads) {
-			if err == nil && !p.counts(tree) {
-				continue
-			}
-			if !yield(tree, err) {
-				return
-			}
-		}
-	}
-}
-
-// pickerOf is a store as one that can leave out trees, nil where it cannot.
-func pickerOf(st store.Store) store.Picker {
-	if opened, ok := st.(*registry.Opened); ok {
-		st = opened.Store
-	}
-	picker, _ := st.(store.Picker)
-	return picker
-}
-
-// picked yields the trees of a store, without those that it can leave out unread.
-func picked(ctx context.Context, st store.Store, keep func(heads *session.Tree, newest time.Time) bool) iter.Seq2[*session.Tree, error] {
-	if picker := pickerOf(st); picker != nil {
-		return picker.Pick(ctx, keep)
-	}
-	return st.Trees(ctx)
-}
-
-// named are the heads of the tree with a session of this id.
-func named(id string) func(*session.Tree, time.Time) bool {
-	return func(heads *session.Tree, _ time.Time) bool { return heads.Session(id) != nil }
 }

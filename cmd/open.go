@@ -261,15 +261,3 @@ func (p *program) readOnce(ctx context.Context, path string, fn func(*registry.O
 	err = fn(opened)
 	return opened.Changed(), errors.Join(err, opened.Close())
 }
-
-// Tree is the command line with all commands and flags, for what is made of it
-// besides a run: man pages and completions. It has no streams and no
-// environment, so that it is the same on every machine.
-func Tree() *cobra.Command {
-	p := &program{
-		stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard,
-		getenv: func(string) string { return "" },
-	}
-	p.setScreens(ui.ColorNever)
-	return newRootCommand(p)
-}

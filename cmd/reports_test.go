@@ -41,7 +41,7 @@ var reported = map[string]struct {
 	"cc-raw-newline":                         {found: "error SC010", change: true},
 	"cc-two-on-line":                         {found: "error SC010", change: true},
 	"cc-splice-result":                       {change: true},
-	"cc-wrong-file":                          {found: "warning SC021"},
+	"cc-wrong-file":                          {found: "warning SC702", change: true},
 	"claude-code-two-texts-one-id":           {found: "warning SC011"},
 	"crush-late-result-is-sent":              {found: "error SC104", change: true},
 	"docker-agent-plain-array":               {found: "error SC010"},

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -145,4 +146,16 @@ func atMost(n int, what string) cobra.PositionalArgs {
 		}
 		return problem.New(problem.Usage, next, "`%s` %s, and there are %d: %s", cmd.CommandPath(), takes, len(args), strings.Join(args, " "))
 	}
+}
+
+// Tree is the command line with all commands and flags, for what is made of it
+// besides a run: man pages and completions. It has no streams and no
+// environment, so that it is the same on every machine.
+func Tree() *cobra.Command {
+	p := &program{
+		stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard,
+		getenv: func(string) string { return "" },
+	}
+	p.setScreens(ui.ColorNever)
+	return newRootCommand(p)
 }

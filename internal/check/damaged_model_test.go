@@ -73,7 +73,7 @@ var damagedForModels = []damagedDatabase{
 		o.root.Assistant("root", agenttest.Message{Content: "It is clear."})
 		return o
 	}},
-	{rule: "SC604", name: "a text of twenty megabytes", profile: "gemini", build: func(t *testing.T) *office {
+	{rule: "SC604", name: "a text of twenty megabytes", profile: "bedrock", build: func(t *testing.T) *office {
 		return newOffice(t, 29).asked(agenttest.TextPart(strings.Repeat("make: no rule. ", 20<<20/15+1)))
 	}},
 	{rule: "SC605", name: "five marks for the cache", profile: "anthropic", build: func(t *testing.T) *office {

@@ -365,11 +365,7 @@ func (a *application) verify(foretold []*executed, all *executed) (map[string]st
 	all.countsRows = judged.CountsRows
 	judged.Writer = session.ParseWriter(a.plan.Store.Writer)
 	for _, c := range foretold {
-		root := c.After.Root().ID
-		got := stored[root]
-		if got == nil {
-			return nil, notVerified(a.plan, fmt.Errorf("session %s is missing", root))
-		}
+		got := joined(stored, c.After)
 		err := verification{&judged, a.plan.Judge(), c}.of(got)
 		if err == nil {
 			err = sameTexts(a.ctx, st, c, got)
@@ -379,6 +375,17 @@ func (a *application) verify(foretold []*executed, all *executed) (map[string]st
 		}
 	}
 	return a.ed.Sums(a.ctx, ids)
+}
+
+// joined are the trees in which the sessions of a tree are stored, as one: a repair may part them.
+func joined(stored map[string]*session.Tree, of *session.Tree) *session.Tree {
+	whole := &session.Tree{}
+	for _, s := range of.Sessions {
+		if t := stored[s.ID]; t != nil && whole.Session(t.Root().ID) == nil {
+			whole.Sessions = append(whole.Sessions, t.Sessions...)
+		}
+	}
+	return whole
 }
 
 // mismatch is how a result differs from what was planned.

@@ -3,6 +3,7 @@ package repair
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/sessctl/sessctl/internal/check"
@@ -31,7 +32,41 @@ func NewForecast(ctx context.Context, st store.Store, opts Options) *Forecast {
 
 // Tree is for check.Options.Fixes.
 func (c *Forecast) Tree(tree *session.Tree, found []*check.Finding) {
-	if !slices.ContainsFunc(found, (*check.Finding).Repairable) || tree.Root().Writer == session.WriterLive {
+	c.plan(tree, found)
+	for _, f := range found {
+		followCauses(tree, f, found)
+	}
+}
+
+// followCauses gives recorded refusals, which a repair takes out once nothing is left that they are
+// about, the words that the repair of it needs.
+func followCauses(tree *session.Tree, f *check.Finding, found []*check.Finding) {
+	fix := rules.Fix{Safety: rules.Kept}
+	var causes []string
+	for _, cause := range found {
+		if !f.Fits(cause) {
+			continue
+		}
+		if !cause.Repairable() && cause.Allow() == nil {
+			return
+		}
+		causes, fix.Allow = append(causes, cause.Rule.ID), append(fix.Allow, cause.Allow()...)
+	}
+	if len(causes) == 0 || f.Severity == rules.Info || len(f.Fixes) > 0 {
+		return
+	}
+	slices.Sort(causes)
+	slices.Sort(fix.Allow)
+	fix.Title, fix.Allow = "the repair of "+strings.Join(slices.Compact(causes), ", ")+" takes this out as well", slices.Compact(fix.Allow)
+	for _, i := range f.Items {
+		fix.Edits = append(fix.Edits, session.Edit{Op: session.Quarantine, Ref: tree.Session(f.Session).ItemRef(i)})
+	}
+	f.Fixes = []rules.Fix{fix}
+}
+
+// plan makes the plan of a tree, and says of each finding what becomes of it there.
+func (c *Forecast) plan(tree *session.Tree, found []*check.Finding) {
+	if !slices.ContainsFunc(found, (*check.Finding).Repairable) || tree.Live() {
 		return
 	}
 	p := newPlanner(c.ctx, c.st, c.opts)

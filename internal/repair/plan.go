@@ -318,7 +318,7 @@ func (p *planner) tree(tree *session.Tree, found []*check.Finding) {
 	if p.err != nil || len(p.choose(found)) == 0 {
 		return
 	}
-	if tree.Root().Writer == session.WriterLive {
+	if tree.Live() {
 		why := "a process has it open: close that first"
 		if p.facts.Identity != "" {
 			why = "it was written to a moment ago (--live-window), so somebody may be writing to it: repair it later"

@@ -297,7 +297,7 @@ func (it *entry) scrub(kind session.FaultKind) error {
 	it.Body, it.Calls, it.Results = &body, slices.Clone(it.Calls), slices.Clone(it.Results)
 	if kind == session.NulCharacter {
 		shown := func(text string) string { return strings.ReplaceAll(text, "\x00", `\u0000`) }
-		body.Text = shown(body.Text)
+		body.Text, body.Raw = shown(body.Text), nil // the record changes, also where another item says what has it
 		for i := range it.Calls {
 			it.Calls[i].Args = string(jsonedit.ShowNUL([]byte(it.Calls[i].Args)))
 		}

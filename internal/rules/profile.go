@@ -67,7 +67,8 @@ type Images struct {
 	Side       int   // in pixels
 	SideOfMany int   // in a request with more than Many
 	Many       int
-	Count      int // in a request
+	Count      int  // in a request
+	PerMessage bool // the count is that of a message
 }
 
 // Shape says what the messages of an API are made of.
@@ -249,9 +250,9 @@ var claudeImages = Images{
 }
 
 var (
-	openAIImages = Images{Types: claudeImages.Types}
-	geminiImages = Images{Types: ids{"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"}}
-	amazonImages = Images{Types: claudeImages.Types, Bytes: 5 << 20, Most: 5 << 20, Side: 8000}
+	openAIImages = Images{Types: claudeImages.Types, Count: 1500}
+	geminiImages = Images{Types: ids{"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"}, Count: 3600}
+	amazonImages = Images{Types: claudeImages.Types, Bytes: 5 << 20, Most: 5 << 20, Side: 8000, Count: 20, PerMessage: true}
 )
 
 var anthropic = Profile{
@@ -309,7 +310,7 @@ var bedrock = Profile{
 	Name: "bedrock", Title: "Bedrock Converse", Shape: Grouped,
 	Levels: levels(
 		ids{"SC108", "SC109", "SC110", "SC201", "SC203", "SC204", "SC206", "SC401", "SC402", "SC406", "SC603", "SC606", "SC607"},
-		ids{"SC202", "SC205", "SC301", "SC302", "SC303", "SC304", "SC307", "SC601", "SC604", "SC608", "SC609"},
+		ids{"SC202", "SC205", "SC301", "SC302", "SC303", "SC304", "SC307", "SC601", "SC602", "SC604", "SC608", "SC609"},
 		nil,
 	),
 	Errors: map[string]string{
@@ -355,11 +356,11 @@ var openAIChat = Profile{
 	Name: "openai-chat", Title: "OpenAI Chat Completions", Shape: OneEach,
 	Levels: levels(
 		ids{"SC201", "SC203", "SC204", "SC206", "SC401", "SC404", "SC405", "SC603", "SC606", "SC607"},
-		ids{"SC205", "SC307", "SC604"},
+		ids{"SC205", "SC307", "SC602", "SC604"},
 		ids{"SC202", "SC402"},
 	),
 	Errors: chatErrors,
-	CallID: upTo64, LongID: 40, ToolName: plainName, MaxBytes: 50 << 20, Images: &openAIImages,
+	CallID: upTo64, LongID: 40, ToolName: plainName, MaxBytes: 512 << 20, Images: &openAIImages,
 	NotInResults: ids{"image", "document", "audio", "video"}, // OAC-08
 	Models:       openAI,
 }
@@ -368,7 +369,7 @@ var openAIResponses = Profile{
 	Name: "openai-responses", Title: "OpenAI Responses", Shape: Flat,
 	Levels: levels(
 		ids{"SC202", "SC203", "SC204", "SC206", "SC507", "SC606", "SC607"},
-		ids{"SC114", "SC201", "SC205", "SC307", "SC504", "SC508", "SC604"},
+		ids{"SC114", "SC201", "SC205", "SC307", "SC504", "SC508", "SC602", "SC604"},
 		ids{"SC104", "SC401", "SC402"},
 	),
 	Errors: map[string]string{
@@ -384,14 +385,14 @@ var openAIResponses = Profile{
 		"SC508":      "Item with id '{id}' not found. Items are not persisted when `store` is set to false.",
 	},
 	Signers: openAI, // both APIs of OpenAI have the same models
-	CallID:  upTo64, ToolName: plainName, MaxBytes: 50 << 20, Images: &openAIImages,
+	CallID:  upTo64, ToolName: plainName, MaxBytes: 512 << 20, Images: &openAIImages,
 }
 
 var gemini = Profile{
 	Name: "gemini", Title: "Gemini generateContent", Shape: Contents,
 	Levels: levels(
 		ids{"SC205", "SC206", "SC207", "SC304", "SC306", "SC401", "SC506", "SC606"},
-		ids{"SC109", "SC303", "SC307", "SC504", "SC604", "SC607"},
+		ids{"SC109", "SC303", "SC307", "SC504", "SC602", "SC604", "SC607"},
 		ids{"SC201", "SC202", "SC204", "SC402"},
 	),
 	Errors: map[string]string{
@@ -405,7 +406,7 @@ var gemini = Profile{
 		"SC607": "Unsupported MIME type: {name}",
 		"SC506": "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly",
 	},
-	ToolName: geminiName, MaxBytes: 20 << 20, Images: &geminiImages,
+	ToolName: geminiName, MaxBytes: 100 << 20, Images: &geminiImages,
 	Sentinel: "skip_thought_signature_validator",
 	Models:   pattern.Lazy(`^(google|gemini|google-vertex|vertex_ai|vertex)/|^gemini`),
 }

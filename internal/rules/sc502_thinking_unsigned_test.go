@@ -13,6 +13,10 @@ func TestSC502ThinkingUnsigned(t *testing.T) {
 			tree: answered,
 			want: `SC502 error P.1,3`, says: "2 thinking blocks have no signature, which the provider requires",
 		},
+		{
+			name: "a store that can leave it out", profile: "anthropic", tweak: all(inBlocks(1, unsigned, aCall), inBlocks(3, unsigned)), tree: answered, store: omits,
+			want: "SC502 error P.1,3\nkept with lossy: omit P.1/blocks/0; quarantine P.3",
+		},
 		{name: "signed thinking", profile: "anthropic", tree: oneStep, tweak: inBlocks(1, thought, aCall)},
 		{
 			name: "a store that has no place for signatures", profile: "anthropic", tree: oneStep,

@@ -15,6 +15,8 @@ func TestSC607MediaUnreadable(t *testing.T) {
 	}
 	cut := image("image/png", "image/png")
 	cut.Broken = true
+	left := image("image/svg+xml", "")
+	left.Unsent = true
 	inResult := image("image/svg+xml", "image/svg+xml")
 	inResult.In = 1
 	document := func(is string) session.Block {
@@ -42,6 +44,7 @@ P
 		{name: "Gemini takes a photo of a phone", profile: "gemini", tree: one, tweak: inBlocks(0, image("image/heic", "image/heic"))},
 
 		{name: "what it takes", profile: "anthropic", tree: one, tweak: inBlocks(0, image("image/png", "image/png"), image("image/webp", "image/webp"), document("application/pdf"))},
+		{name: "one that the runtime leaves out", profile: "anthropic", tree: one, tweak: inBlocks(0, left)},
 		{name: "a link", profile: "anthropic", tree: one, tweak: inBlocks(0, picture)},
 		{name: "history", profile: "anthropic", tree: "P\n  user\n  summary \"so far\"\n  user", tweak: inBlocks(0, image("image/svg+xml", ""))},
 		{name: "a provider of which nothing is known", profile: "mistral", tree: one, tweak: inBlocks(0, image("image/svg+xml", ""))},

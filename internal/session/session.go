@@ -281,6 +281,11 @@ func (it *Item) TakeTexts(full *Item) {
 	}
 }
 
+// Live reports whether a process has one of the conversations open.
+func (t *Tree) Live() bool {
+	return slices.ContainsFunc(t.Sessions, func(s *Session) bool { return s.Writer == WriterLive && (s.Parent == "" || s == t.Root()) })
+}
+
 // Conversations makes a tree of each session that nobody's call started, with what is below it: a
 // fork whose calls name the sub-sessions of the original is of one tree with it, and a session of
 // its own. The first one has what is below none.

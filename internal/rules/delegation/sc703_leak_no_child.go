@@ -19,19 +19,3 @@ var leakNoChild = rules.Rule{
 		})
 	},
 }
-
-var leakDuplicate = rules.Rule{
-	ID: "SC701", Name: "leak-duplicate", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree | rules.PerComparison, Since: "0.1.0",
-	Title: "a sub-agent's messages are stored twice: in its sub-session and in the parent",
-	Run: func(p *rules.Pass) {
-		eachLeak(p, childComplete, func(s *rules.Subject, d *replay.Delegation) {
-			f := findLeak(p, s, d)
-			n := len(d.Leaked)
-			f.Message += "twice: in sub-session " + rules.Short(d.Child.ID) + ", where " + rules.Verb(n, "it belongs", "they belong") + ", and here"
-			title := "remove " + rules.Count(n, "duplicate message") + rules.Verb(n, "; the original stays", "; the originals stay") + " in sub-session " + rules.Short(d.Child.ID)
-			f.Fixes = leakFixes(p, s, d, rules.Kept, title)
-			reportLeak(p, s, d, f)
-		})
-		reportStrays(p, true)
-	},
-}

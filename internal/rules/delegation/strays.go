@@ -41,17 +41,22 @@ func reportStraysIn(p *rules.Pass, s *rules.Subject, copied bool, homeOf func(*s
 		}
 		f := p.Find(s.Session, items[0])
 		f.Items = items
-		count, child := rules.Count(len(items), "message"), rules.Short(home.ID)
-		f.Message = count + rules.Verb(len(items), " is", " are") + " stored here that the run of sub-session " + child + " stored, and "
+		count, child := rules.Count(len(items), "message"), "sub-session "+rules.Short(home.ID)
+		by := "the run of " + child
+		if home.Parent == "" && !home.Delegated { // its turns say so themselves, and hide nothing
+			f.Severity, child = rules.Warning, "session "+rules.Short(home.ID)
+			by = child
+		}
+		f.Message = count + rules.Verb(len(items), " is", " are") + " stored here that " + by + " stored, and "
 		if copied {
 			f.Message += "there, too"
-			f.Fixes = []rules.Fix{{Title: "remove the copies here, which the receipt keeps; sub-session " + child + " has them", Safety: rules.Kept}}
+			f.Fixes = []rules.Fix{{Title: "remove the copies here, which the receipt keeps; " + child + " has them", Safety: rules.Kept}}
 			for _, i := range items {
 				f.Fixes[0].Edits = append(f.Fixes[0].Edits, session.Edit{Op: session.Quarantine, Ref: s.ItemRef(i)})
 			}
 		} else {
 			f.Message += "missing there"
-			f.Fixes = []rules.Fix{{Title: "move " + count + " into sub-session " + child, Safety: rules.Lossless, Edits: bringHome(p, s.Session, home, items)}}
+			f.Fixes = []rules.Fix{{Title: "move " + count + " into " + child, Safety: rules.Lossless, Edits: bringHome(p, s.Session, home, items)}}
 		}
 		f.Then("They are sent as if this session's agent had said them")
 		p.Report(f)
@@ -119,7 +124,9 @@ func bringHome(p *rules.Pass, s, home *session.Session, items []int) (edits []se
 	next, after := 0, session.Ref{}
 	for _, i := range items {
 		for ; next < len(home.Items) && before(&home.Items[next], &s.Items[i]); next++ {
-			after = home.ItemRef(next)
+			if at := home.Items[next].Home; at == "" || at == home.ID { // else it leaves as well
+				after = home.ItemRef(next)
+			}
 		}
 		edits = append(edits, session.Edit{Op: session.Move, Ref: s.ItemRef(i), To: home.ID, After: after})
 		after = s.ItemRef(i)

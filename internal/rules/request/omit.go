@@ -2,6 +2,7 @@ package request
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -11,12 +12,13 @@ import (
 const lossy = "lossy"
 
 // omitBlocks is the fix that leaves blocks out of requests: a note says what media there were, and a
-// message that was nothing but reasoning goes. Nothing where the store cannot.
+// message that was nothing but reasoning and blank texts goes. Nothing where the store cannot.
 func omitBlocks(p *rules.Pass, s *rules.Subject, at []rules.Spot) []rules.Fix {
 	if !p.Store.Omits {
 		return nil
 	}
 	left, media := map[int]int{}, 0
+	blank := func(b session.Block) bool { return b.Kind == session.TextBlock && b.Blank }
 	for _, spot := range at {
 		left[spot.Item]++
 		if s.Block(spot).Kind == session.MediaBlock {
@@ -26,7 +28,7 @@ func omitBlocks(p *rules.Pass, s *rules.Subject, at []rules.Spot) []rules.Fix {
 	fix := rules.Fix{Safety: rules.Kept, Allow: []string{lossy}}
 	for _, spot := range at {
 		ref := s.ItemRef(spot.Item)
-		if alone := left[spot.Item] == len(s.Items[spot.Item].Blocks); !alone || s.Block(spot).Kind == session.MediaBlock {
+		if all := slices.DeleteFunc(slices.Clone(s.Items[spot.Item].Blocks), blank); left[spot.Item] < len(all) || s.Block(spot).Kind == session.MediaBlock {
 			ref.Pointer = fmt.Sprintf("/blocks/%d", spot.Block)
 			fix.Edits = append(fix.Edits, session.Edit{Op: session.Omit, Ref: ref})
 		} else if left[spot.Item] > 0 {

@@ -61,7 +61,7 @@ func reportUnsent(p *rules.Pass, j *rules.Judged, what, why string, of func(i in
 }
 
 func isUnsent(it *session.Item) bool {
-	return slices.ContainsFunc(it.Blocks, func(b session.Block) bool { return b.Unsent })
+	return slices.ContainsFunc(it.Blocks, func(b session.Block) bool { return b.Blank && b.Unsent })
 }
 
 // blankAt is the place of the blank text among the parts of a message; it comes

@@ -6,7 +6,7 @@ import (
 )
 
 var thinkingUnsigned = rules.Rule{
-	ID: "SC502", Name: "thinking-unsigned", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+	ID: "SC502", Name: "thinking-unsigned", Severity: rules.Error, Safety: rules.None, Allow: lossy, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "thinking without the signature that its provider requires", Profiled: true, Wire: true,
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
@@ -17,6 +17,7 @@ var thinkingUnsigned = rules.Rule{
 			f := p.FindBlocks(j, at, rules.Said{})
 			f.Message = rules.Count(len(at), "thinking block") + rules.Verb(len(at), " has", " have") + " no signature, which the provider requires"
 			f.Sent = "the turns without the unsigned thinking"
+			f.Fixes = omitBlocks(p, j.Subject, at)
 			p.Report(f)
 		}
 	},

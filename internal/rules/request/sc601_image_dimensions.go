@@ -39,4 +39,6 @@ func images(s *rules.Subject) []rules.Spot {
 	return s.Spots(func(_ *session.Item, b *session.Block) bool { return isImage(b) })
 }
 
-func isImage(b *session.Block) bool { return b.Kind == session.MediaBlock && b.Name == "image" }
+func isImage(b *session.Block) bool {
+	return b.Kind == session.MediaBlock && b.Name == "image" && !b.Unsent
+}

@@ -2,6 +2,7 @@ package request
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sessctl/sessctl/internal/rules"
 )
@@ -11,16 +12,36 @@ var imageCount = rules.Rule{
 	Title: "more images than the provider accepts in a request", Profiled: true,
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
-			at := images(j.Subject)
-			surplus := len(at) - j.Profile.Images.Count
-			if surplus <= 0 {
+			surplus, most := surplusImages(&j)
+			if len(surplus) == 0 {
 				continue
 			}
-			f := p.FindBlocks(j, at[:surplus], rules.Said{N: len(at)})
-			f.Message = fmt.Sprintf("the next request contains %d images, but the provider accepts %d", len(at), j.Profile.Images.Count)
-			f.Sent = "a note in place of the oldest " + rules.Count(surplus, "image")
-			f.Fixes = omitBlocks(p, j.Subject, at[:surplus])
+			f := p.FindBlocks(j, surplus, rules.Said{N: most})
+			f.Message = fmt.Sprintf("the next request contains %d images, but the provider accepts %d", most, j.Profile.Images.Count)
+			if j.Profile.Images.PerMessage {
+				f.Message = fmt.Sprintf("a message of the next request contains %d images, but the provider accepts %d in one", most, j.Profile.Images.Count)
+			}
+			f.Sent = "a note in place of the oldest " + rules.Count(len(surplus), "image")
+			f.Fixes = omitBlocks(p, j.Subject, surplus)
 			p.Report(f)
 		}
 	},
+}
+
+// surplusImages are the oldest images beyond as many as the provider takes, and how many there are
+// at most where it counts them.
+func surplusImages(j *rules.Judged) (surplus []rules.Spot, most int) {
+	counts := map[int]int{} // by the message of the request
+	for _, at := range slices.Backward(images(j.Subject)) {
+		message := 0
+		if j.Profile.Images.PerMessage {
+			message = j.WireIndex(j.Profile, at.Item)
+		}
+		if counts[message]++; counts[message] > j.Profile.Images.Count {
+			surplus = append(surplus, at)
+		}
+		most = max(most, counts[message])
+	}
+	slices.Reverse(surplus)
+	return surplus, most
 }

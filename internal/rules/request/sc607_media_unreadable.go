@@ -40,7 +40,7 @@ var marked = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "app
 // errors and for people; "" for nothing.
 func unreadable(by *rules.Profile, b *session.Block) (wrong, says string) {
 	switch {
-	case b.Kind != session.MediaBlock || b.Media == "" && b.Bytes == 0:
+	case b.Kind != session.MediaBlock || b.Unsent || b.Media == "" && b.Bytes == 0:
 	case b.Name == "image" && !slices.Contains(by.Images.Types, b.Media):
 		return "type", "is of the type " + rules.Quoted(b.Media) + ", which the provider does not take"
 	case b.Broken:

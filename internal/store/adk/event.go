@@ -14,6 +14,7 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/media"
 )
 
 // event is what is read of an event, whichever generation holds it: the members of
@@ -458,6 +459,11 @@ func (w *writer) part(p *messagePart) {
 		w.addResult(session.Result{CallID: p.ToolResponse.ID, Name: p.ToolResponse.ToolType, Text: text, Server: true})
 	case p.InlineData != nil || p.FileData != nil:
 		m := cmp.Or(p.InlineData, p.FileData)
+		if m.Data != "" { // every runtime decodes it, or hands it to Gemini, which takes both forms
+			signature := block.Signature
+			block = media.Block(strings.Clone(m.MimeType), media.Decoded(m.Data))
+			block.Signature = signature
+		}
 		block.Kind, block.Name = session.MediaBlock, mediaName(m.MimeType)
 		w.size += int64(len(m.Data) + len(m.FileURI))
 		w.meaning.Add(session.DigestOf(m.MimeType))
@@ -514,7 +520,7 @@ func (w *writer) call(c session.Call) {
 
 // digest is the meaning of all that was written.
 func (w *writer) digest(role string, it *session.Item, reasoning string) session.Digest {
-	media := w.meaning.Digest()
+	held := w.meaning.Digest()
 	m := &w.meaning
 	m.Reset(it.Role, it.Agent)
 	m.Mark(byte(it.Kind))
@@ -523,7 +529,7 @@ func (w *writer) digest(role string, it *session.Item, reasoning string) session
 	}
 	m.Add(it.Text)
 	m.Add(session.DigestOf(reasoning))
-	m.Add(media)
+	m.Add(held)
 	for i := range it.Calls {
 		c := &it.Calls[i]
 		m.Mark('c')

@@ -36,7 +36,11 @@ func outline(it session.Item, list []session.Fault) string {
 		b.WriteString(")")
 	}
 	for _, block := range it.Blocks {
-		fmt.Fprintf(&b, " <%s%s%s>", block.Kind, map[bool]string{true: " " + block.Name}[block.Name != ""], map[bool]string{true: " signed"}[block.Signature != 0])
+		held := ""
+		if block.Bytes > 0 {
+			held = fmt.Sprintf(" %s %d %v", block.Media, block.Bytes, block.Broken)
+		}
+		fmt.Fprintf(&b, " <%s%s%s%s>", block.Kind, held, map[bool]string{true: " " + block.Name}[block.Name != ""], map[bool]string{true: " signed"}[block.Signature != 0])
 	}
 	for _, f := range []struct {
 		name string
@@ -122,7 +126,9 @@ func TestParts(t *testing.T) {
 		{"a signature alone", p1, row{"event_data": `{"author":"a","content":{"role":"model","parts":[{"text":"","thought_signature":"c2ln"}]}}`},
 			`message/assistant agent=a <reasoning signed> +blank`},
 		{"an image", g2, row{"author": "user", "content": `{"role":"user","parts":[{"text":"see"},{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}`},
-			`message/user text=see <text> <media image>`},
+			`message/user text=see <text> <media image/png 4 false image>`},
+		{"an image of adk-python", p1, row{"event_data": `{"author":"user","content":{"role":"user","parts":[{"inline_data":{"mime_type":"image/png","data":"_-__-_8"}}]}}`},
+			`message/user <media image/png 8 false image>`},
 		{"a file", p0, row{"author": "user", "content": `{"role":"user","parts":[{"file_data":{"mime_type":"application/pdf","file_uri":"gs://x"}}]}`},
 			`message/user <media document>`},
 		{"code", g2, row{"author": "a", "content": `{"role":"model","parts":[{"executableCode":{"code":"1+1","language":"PYTHON"}},{"codeExecutionResult":{"output":"2","outcome":"OUTCOME_OK"}}]}`},

@@ -42,7 +42,7 @@ type stored struct {
 	time    column.Stamp
 	raw     []byte // the document, or the content; it dies with the row
 	said    []byte // the same with what its reader does not take mended
-	dialect string // what another writer does so: see dialect.go
+	dialect string // what another writer does so: see document.go
 	broken  bool   // it does not decode
 	*memory
 }

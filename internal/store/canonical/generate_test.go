@@ -196,7 +196,7 @@ func drawBlocks(t *rapid.T, it *session.Item) {
 	if rapid.IntRange(0, 3).Draw(t, "media") == 0 {
 		list = append(list, session.Block{Kind: session.MediaBlock, Name: rapid.SampledFrom([]string{"", "image", "audio"}).Draw(t, "kind of media"), Width: rapid.IntRange(0, 9000).Draw(t, "width"),
 			Media: rapid.SampledFrom([]string{"", "image/png", "image/svg+xml"}).Draw(t, "label"), Is: rapid.SampledFrom([]string{"", "image/gif"}).Draw(t, "bytes tell"),
-			Bytes: rapid.Int64Range(0, 9).Draw(t, "bytes"), Broken: rapid.Bool().Draw(t, "broken"), In: rapid.IntRange(0, len(it.Results)).Draw(t, "in")})
+			Bytes: rapid.Int64Range(0, 9).Draw(t, "bytes"), Broken: rapid.Bool().Draw(t, "broken"), Unsent: rapid.Bool().Draw(t, "unsent"), In: rapid.IntRange(0, len(it.Results)).Draw(t, "in")})
 	}
 	if rapid.IntRange(0, 6).Draw(t, "unknown") == 0 {
 		list = append(list, session.Block{Kind: session.UnknownBlock, Name: rapid.SampledFrom([]string{"", "widget", "unknown"}).Draw(t, "type")})

@@ -285,7 +285,7 @@ func (r *itemReader) block(given *blockLine, rec *itemLine, number int64) sessio
 			at(number, "the type of block "+quoted(given.Type)+" is not text, reasoning, call, result or media"))
 	case session.MediaBlock:
 		b.Name, b.Media, b.Is = r.intern(given.Name), r.intern(given.Media), r.intern(given.Is)
-		b.Bytes, b.Broken, b.In = given.Bytes, given.Broken, int(given.In)
+		b.Bytes, b.Broken, b.In, b.Unsent = given.Bytes, given.Broken, int(given.In), given.Unsent
 	case session.TextBlock:
 		b.Blank, b.Unsent = given.Blank || isSpace(rec.Text.string), given.Unsent
 	case session.CallBlock, session.ResultBlock:

@@ -82,6 +82,18 @@ func (c *Item) WasResult(n int) *session.Result {
 	return &c.Was.Results[n]
 }
 
+// Notes are what comes in the place of the blocks that leave, by their indexes: a text, "" for
+// nothing.
+func (c *Item) Notes() map[int]string {
+	notes := map[int]string{}
+	for _, v := range c.Values {
+		if v.Field == FieldOmitted {
+			notes[v.Nth] = v.Is
+		}
+	}
+	return notes
+}
+
 // Value is one value of an item that becomes another one. An adapter says where it is
 // stored. A text that stays as it is loses the blank texts beside it.
 type Value struct {

@@ -113,11 +113,9 @@ func (f *rewrite) said(i int) []byte {
 // then leaves.
 func (f *rewrite) editBlocks(lines []int, c *change.Item) error {
 	notes := map[int][]byte{} // in the place of blocks; nil for nothing
-	for _, v := range c.Values {
-		if v.Field == change.FieldOmitted && v.Is == "" {
-			notes[v.Nth] = nil
-		} else if v.Field == change.FieldOmitted {
-			notes[v.Nth] = fmt.Appendf(nil, `{"type":"text","text":%s}`, docedit.Quote(v.Is))
+	for n, note := range c.Notes() {
+		if notes[n] = nil; note != "" {
+			notes[n] = fmt.Appendf(nil, `{"type":"text","text":%s}`, docedit.Quote(note))
 		}
 	}
 	if len(notes) == 0 && !c.Shown {

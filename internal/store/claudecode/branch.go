@@ -28,7 +28,8 @@ type node struct {
 	side         int32        // the sub-agent whose line it is, from 1, 0 for none
 	rank         int32        // its place in the next request
 	agent        filelog.Name // the sub-agent that the line names
-	home         int32        // the sub-agent whose stray it is, from 1, 0 for none
+	session      filelog.Name // the session that the line names, 0 for that of the file
+	home         int32        // the sub-agent or session whose stray it is, from 1, 0 for none
 	kind         kind
 	sidechain    bool
 	boundary     bool
@@ -56,6 +57,7 @@ type chain struct {
 	tools   []filelog.Name         // the calls and results of all lines
 	at      map[filelog.Name]int32 // the lines by their identifiers; the last line that has one
 	leaf    filelog.Name           // what the last line of the type last-prompt names
+	ownLeaf filelog.Name           // what the last of them names that is of the file's session
 	title   string
 	version string   // of Claude Code: the one that wrote the newest line
 	folders []string // in which the session's lines were written, as they came first
@@ -97,8 +99,9 @@ func newChain(known *filelog.Names) *chain {
 	}
 }
 
-// readChain reads all lines of a file once. Its names are those of other files, too.
-func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names) (*chain, error) {
+// readChain reads all lines of a file once, which is that of a session (own) or of a sub-agent ("").
+// Its names are those of other files, too.
+func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names, own string) (*chain, error) {
 	c, empty := newChain(known), true
 	var l line
 	var said message
@@ -116,6 +119,9 @@ func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names) (*ch
 		if at.Err != nil {
 			why = at.Err.Error()
 		}
+		if why == "" && own != "" && l.Session != own {
+			n.session = c.Name(l.Session)
+		}
 		if r := at.Run; r != nil && (len(c.runs) == 0 || c.runs[len(c.runs)-1] != r) {
 			c.runs = append(c.runs, r)
 		}
@@ -123,8 +129,13 @@ func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names) (*ch
 		case why != "":
 			c.wrong[len(c.nodes)] = why
 		case l.UUID == "" || l.Type == "file-history-snapshot": // whose identifier may be a message's
-			c.note(&l)
-			continue
+			if c.note(&l); n.session == 0 {
+				if l.Type == lastPrompt {
+					c.ownLeaf = c.leaf
+				}
+				continue
+			}
+			n.kind = unsaid // it goes where the turns of that session go
 		default:
 			c.note(&l)
 			c.fill(&n, &l, &said)

@@ -66,18 +66,23 @@ func (c *claude) parts(ctx context.Context, sessions []string, body bool, fn fun
 	for _, id := range sessions {
 		missing[id] = true
 	}
-	look := func(t transcript) (unread, wrong error) {
-		_, unread = c.tree(ctx, t, body, func(p *part) {
+	look := func(group []transcript) (unread, wrong error) {
+		_, unread = c.trees(ctx, group, body, func(t transcript, p *part) {
 			delete(missing, p.ID)
 			wrong = cmp.Or(wrong, fn(t, p))
 		})
 		return unread, wrong
 	}
-	var others []transcript
+	var asked, others []transcript
 	for _, t := range c.list {
-		if sessions != nil && !missing[t.id] {
+		if sessions == nil || missing[t.id] {
+			asked = append(asked, t)
+		} else {
 			others = append(others, t)
-		} else if unread, wrong := look(t); unread != nil || wrong != nil {
+		}
+	}
+	for _, group := range c.groups(ctx, asked) {
+		if unread, wrong := look(group); unread != nil || wrong != nil {
 			return errors.Join(unread, wrong)
 		}
 	}
@@ -85,7 +90,7 @@ func (c *claude) parts(ctx context.Context, sessions []string, body bool, fn fun
 		if len(missing) == 0 { // the rest are sub-agents of others
 			break
 		}
-		if _, wrong := look(t); wrong != nil || ctx.Err() != nil { // one that cannot be read has none of them
+		if _, wrong := look([]transcript{t}); wrong != nil || ctx.Err() != nil { // one that cannot be read has none of them
 			return cmp.Or(wrong, ctx.Err())
 		}
 	}
@@ -173,13 +178,13 @@ func (c *claude) Rehearse(ctx context.Context, change *store.Change) error {
 		}
 		return is.Log(), nil
 	}
-	root := change.After.Root().ID
-	at := slices.IndexFunc(c.list, func(t transcript) bool { return t.id == root })
-	if at < 0 {
+	roots := rootsOf(change.After)
+	group := slices.DeleteFunc(slices.Clone(c.list), func(t transcript) bool { return !slices.Contains(roots, t.id) })
+	if len(group) == 0 {
 		return nil
 	}
-	tree, err := after.tree(ctx, c.list[at], false, nil)
-	if err == nil && (tree == nil || !alikeTo(tree, change)) {
+	trees, err := after.trees(ctx, group, false, nil)
+	if err == nil && !alikeTo(joinTrees(trees), change) {
 		err = errors.New("the lines would be read in another way than is planned")
 	}
 	return err
@@ -246,9 +251,11 @@ func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, erro
 // Write implements store.Editor. A process may have opened the session since the plan was
 // made.
 func (e *editor) Write(ctx context.Context, c *store.Change) error {
-	root := c.Before.Root().ID
-	if living(e.Path()).of(root) == session.WriterLive {
-		return problem.New(problem.Busy, "Nothing was changed. Close Claude Code there, then run the repair again.", "session %s is in use: Claude Code has it open", root)
+	live := living(e.Path())
+	for _, root := range rootsOf(c.Before) {
+		if live.of(root) == session.WriterLive {
+			return problem.New(problem.Busy, "Nothing was changed. Close Claude Code there, then run the repair again.", "session %s is in use: Claude Code has it open", root)
+		}
 	}
 	files, err := e.compose(ctx, c, e.Text)
 	for _, name := range slices.Sorted(maps.Keys(files)) {

@@ -366,6 +366,22 @@ func TestRandomRepairs(t *testing.T) {
 	}
 }
 
+// opened notes in a folder that the process of this test has a session open, and gives the note's name.
+func opened(t *testing.T, home, id string) (name string) {
+	t.Helper()
+	stat, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	note := fmt.Sprintf(`{"pid":%d,"sessionId":%q,"procStart":"%s"}`, os.Getpid(), id, strings.Fields(rest)[19])
+	name = filepath.Join(home, "sessions", fmt.Sprint(os.Getpid(), ".json"))
+	if err := errors.Join(os.Mkdir(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(note), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
 // TestLiveSessions: a session that a process has open is not repaired, whether that shows in
 // the plan or began behind it.
 func TestLiveSessions(t *testing.T) {
@@ -378,16 +394,7 @@ func TestLiveSessions(t *testing.T) {
 	if err != nil || plan.Empty() {
 		t.Fatal(err)
 	}
-	stat, err := os.ReadFile("/proc/self/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	note := fmt.Sprintf(`{"pid":%d,"sessionId":"00000012-0000-4000-8000-000000000012","procStart":"%s"}`, os.Getpid(), strings.Fields(rest)[19])
-	name := filepath.Join(home, "sessions", fmt.Sprint(os.Getpid(), ".json"))
-	if err := errors.Join(os.Mkdir(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(note), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	name := opened(t, home, "00000012-0000-4000-8000-000000000012")
 	ed, err := kind.Edit(t.Context(), registry.ToEdit(home))
 	if err != nil {
 		t.Fatal(err)

@@ -43,9 +43,9 @@ func (c *claude) compose(ctx context.Context, tree *store.Change, text func(name
 		return nil, err
 	}
 	parts, files := map[string]*part{}, map[string]*rewrite{}
-	root := tree.Before.Root().ID
-	err = c.parts(ctx, []string{root}, false, func(t transcript, p *part) error {
-		if t.id == root {
+	roots := rootsOf(tree.Before)
+	err = c.parts(ctx, roots, false, func(t transcript, p *part) error {
+		if slices.Contains(roots, t.id) {
 			parts[p.ID] = p
 		}
 		return nil
@@ -93,6 +93,16 @@ func (c *claude) compose(ctx context.Context, tree *store.Change, text func(name
 	return splicesOf(ctx, files)
 }
 
+// rootsOf are the sessions of a tree that have transcripts.
+func rootsOf(tree *session.Tree) (ids []string) {
+	for _, s := range tree.Sessions {
+		if s.Parent == "" {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
+}
+
 func newRewrite(c *chain) *rewrite {
 	return &rewrite{
 		chain: c, parents: map[int]filelog.Name{}, gone: map[int]bool{}, texts: map[int][]byte{}, renamed: map[filelog.Name]filelog.Name{}, behind: map[int][][]byte{},
@@ -137,7 +147,7 @@ func writable(s *change.Session) error {
 		case it.Was == nil && (it.Is.Role != session.Tool || len(it.Is.Results) != 1):
 			return refuse("adds only results")
 		case it.Moves && it.Was.Home != s.Is.ID:
-			return refuse("only a sub-agent's goes to another file, which is its own")
+			return refuse("only what belongs to another file goes to one")
 		case it.Part >= 0 || len(it.Taken) > 0:
 			return refuse("no part of one")
 		case it.Scrubbed || said || len(it.Sets) > 0:

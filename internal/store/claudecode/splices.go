@@ -53,6 +53,9 @@ func (f *rewrite) splices(ctx context.Context) (list []filelog.Splice, err error
 		if err != nil || len(f.renamed) == 0 {
 			break
 		}
+		if i, known := f.nodeAt(at.Offset); known && f.gone[i] {
+			continue
+		}
 		if text := f.relinkLeaf(at.Text); !bytes.Equal(text, at.Text) {
 			list = append(list, filelog.Change(int(at.Offset), bytes.Clone(at.Text), text))
 		}

@@ -204,7 +204,7 @@ type claude struct {
 	besides *besides
 }
 
-func open(_ context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
 	c := &claude{opts: opts, root: src.Folder, besides: newBesides()}
 	c.file = func(name string) (*filelog.Log, error) { return filelog.Open(c.root, name) }
 	c.facts = facts(src)
@@ -217,10 +217,12 @@ func open(_ context.Context, src *store.Source, opts store.Options) (store.Store
 			c.facts.Bytes += t.size
 		}
 		c.facts.Faults = c.findMissing()
+		all := slices.Clone(c.list)
 		c.only()
 		c.newest()
 		c.facts.Brief = opts.Brief > 0 && !opts.Counted && c.facts.Bytes >= opts.Brief
 		c.facts.Uncounted = c.facts.Brief
+		c.addHomes(ctx, all)
 	case src.Stream != nil && src.Path == "-":
 		c.piped, c.list = filelog.Over(src.Stream), []transcript{{id: "stdin"}}
 		c.facts.ReadOnly = "it is standard input"
@@ -338,48 +340,70 @@ func (c *claude) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	return func(yield func(*session.Tree, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		var bytes int64
-		next := c.start(ctx, 0)
+		groups := c.groups(ctx, c.list)
+		next := c.start(ctx, groups, 0)
 		defer func() { cancel(); _, _ = next() }() // a repair may write after this: no reading goes on
-		for i := range c.list {
+		for i, group := range groups {
 			this := next
-			next = c.start(ctx, i+1)
-			tree, err := this()
-			if bytes += c.list[i].size; err == nil && c.opts.Progress != nil {
+			next = c.start(ctx, groups, i+1)
+			trees, err := this()
+			for _, t := range group {
+				bytes += t.size
+			}
+			if err == nil && c.opts.Progress != nil {
 				c.opts.Progress(bytes)
 			}
-			if (tree != nil || err != nil) && !yield(tree, err) || err != nil {
+			for _, tree := range trees {
+				if !yield(tree, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(nil, err)
 				return
 			}
 		}
 	}
 }
 
-// start reads a transcript beside the caller, who waits for it with the function.
-func (c *claude) start(ctx context.Context, i int) func() (*session.Tree, error) {
-	read := sync.OnceValues(func() (*session.Tree, error) {
-		if i >= len(c.list) {
+// start reads transcripts beside the caller, who waits for them with the function.
+func (c *claude) start(ctx context.Context, groups [][]transcript, i int) func() ([]*session.Tree, error) {
+	read := sync.OnceValues(func() ([]*session.Tree, error) {
+		if i >= len(groups) {
 			return nil, nil
 		}
-		tree, err := c.read(ctx, c.list[i])
-		if err != nil {
-			err = fmt.Errorf("%s: %w", c.list[i].name, err)
-		}
-		return tree, err
+		return c.read(ctx, groups[i])
 	})
 	go func() { _, _ = read() }()
 	return read
 }
 
-// read reads a transcript as far as is wanted. Of one that cannot be read, there is a session
-// that says so.
-func (c *claude) read(ctx context.Context, t transcript) (tree *session.Tree, err error) {
+// read reads transcripts as far as is wanted. Of one that cannot be read, there is a session
+// that says so, and the others are read without it.
+func (c *claude) read(ctx context.Context, group []transcript) (list []*session.Tree, err error) {
+	t := group[0]
 	if c.facts.Brief {
-		tree, err = c.brief(ctx, t)
+		var tree *session.Tree
+		if tree, err = c.brief(ctx, t); tree != nil {
+			list = append(list, tree)
+		}
 	} else {
-		tree, err = c.tree(ctx, t, false, nil)
+		list, err = c.trees(ctx, group, false, nil)
 	}
-	if err == nil || ctx.Err() != nil || c.piped != nil {
-		return tree, err
+	if err == nil {
+		return list, nil
+	}
+	if ctx.Err() != nil || c.piped != nil {
+		return nil, fmt.Errorf("%s: %w", t.name, err)
+	}
+	if len(group) > 1 {
+		for _, t := range group {
+			one, err := c.read(ctx, []transcript{t})
+			if list = append(list, one...); err != nil {
+				return list, err
+			}
+		}
+		return list, nil
 	}
 	why := problem.Reason(err)
 	if info, err := c.root.Lstat(t.name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -387,7 +411,7 @@ func (c *claude) read(ctx context.Context, t transcript) (tree *session.Tree, er
 	}
 	s := &session.Session{ID: t.id, Writer: c.live.of(t.id)}
 	s.Faults = []session.Fault{unreadFile(s, t.name, why)}
-	return forest.Group([]forest.Head{{Session: s}})[0], nil
+	return forest.Group([]forest.Head{{Session: s}}), nil
 }
 
 // unreadFile is the fault of a session whose file cannot be read.

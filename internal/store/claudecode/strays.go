@@ -29,7 +29,7 @@ import (
 // A line of 2.1 names its sub-agent (agentId), and no line of a session of its own does. An
 // identifier in both files proves less, since copies of healthy lines have the same: such a
 // line is a stray if it says that it is a sub-agent's (isSidechain), or stands behind the call.
-func (t *trunk) findStrays() error {
+func (t *trunk) findStrays(all []*trunk) error {
 	named, holds, calls := map[filelog.Name]int32{}, map[filelog.Name]int32{}, map[filelog.Name]int{}
 	for k := range t.agents {
 		a := &t.agents[k]
@@ -41,7 +41,8 @@ func (t *trunk) findStrays() error {
 			holds[uuid] = int32(k) + 1
 		}
 	}
-	if len(named) == 0 {
+	agents := len(t.agents)
+	if t.findTurns(all); len(named) == 0 && len(t.agents) == agents {
 		return nil
 	}
 	for i := range t.chain.nodes {
@@ -49,14 +50,20 @@ func (t *trunk) findStrays() error {
 		for _, call := range t.chain.of(n, assistant) {
 			calls[call] = i
 		}
+		if n.home != 0 {
+			continue
+		}
 		if n.home = named[n.agent]; n.home == 0 && holds[n.uuid] != 0 {
 			made, known := calls[t.chain.Name(t.agents[holds[n.uuid]-1].meta.Call)]
 			if n.sidechain || known && made < i {
 				n.home = holds[n.uuid]
 			}
 		}
+		if n.home != 0 {
+			n.session = 0 // it is the sub-agent's, whatever else it names
+		}
 	}
-	for k := range t.agents {
+	for k := range t.agents[:agents] {
 		a := &t.agents[k]
 		for i := range a.chain.nodes { // those of one that it asked itself
 			n := &a.chain.nodes[i]
@@ -111,7 +118,7 @@ func (t *trunk) passOver(c *chain, log *filelog.Log) error {
 	}
 	for i := range c.nodes {
 		if n := &c.nodes[i]; n.home != 0 && n.kind == unsaid && !n.copied && !moves[n.home] {
-			c.fault("line %s belongs to sub-agent %s, whose file lacks it; it carries no message, and a repair moves such a line only together with messages", c.Text(n.uuid), t.agents[n.home-1].id)
+			c.fault("line %s belongs to %s, whose file lacks it; it carries no message, and a repair moves such a line only together with messages", c.Text(n.uuid), t.agents[n.home-1].id)
 		}
 	}
 	return nil
@@ -164,11 +171,16 @@ func strayLines(to *change.Session, p *part) (lines []int) {
 // bringHome moves strays of another file into this one. Each keeps what it hangs below, unless
 // it was relinked: then that is the line before it. What is no message between them comes along.
 func (f *rewrite) bringHome(from *rewrite, lines []int) error {
-	home := from.nodes[lines[0]].home
+	first := &from.nodes[lines[0]]
+	home, turn := first.home, first.isTurn()
 	named := map[filelog.Name]filelog.Name{} // what the strays of this file say that they hang below
 	for i := range from.nodes {
 		n := &from.nodes[i]
 		if n.home != home || n.replaced {
+			continue
+		}
+		if n.uuid == 0 {
+			lines = append(lines, i)
 			continue
 		}
 		raw, _ := jsonedit.Raw(from.line(i), "/"+fieldParent)
@@ -178,6 +190,9 @@ func (f *rewrite) bringHome(from *rewrite, lines []int) error {
 		if n.kind == unsaid && !n.copied {
 			lines = append(lines, i)
 		}
+	}
+	if turn {
+		return f.bringTurns(from, lines, named)
 	}
 	slices.SortStableFunc(lines, func(a, b int) int { return bytes.Compare(from.timestampOf(a), from.timestampOf(b)) })
 	for _, i := range lines {
@@ -207,10 +222,10 @@ func (f *rewrite) bringHome(from *rewrite, lines []int) error {
 // checkStray says why a stray cannot come into this file.
 func (f *rewrite) checkStray(n *node) error {
 	if _, taken := f.at[n.uuid]; taken {
-		return problem.New(problem.RolledBack, "", "the sub-agent's file has another line with the identifier %s", f.Text(n.uuid))
+		return problem.New(problem.RolledBack, "", "the file that it belongs to has another line with the identifier %s", f.Text(n.uuid))
 	}
 	if n.message != 0 && slices.ContainsFunc(f.nodes, func(o node) bool { return o.message == n.message && o.home == 0 }) {
-		return problem.New(problem.RolledBack, "", "line %s is a part of an answer whose other lines are in the sub-agent's file", f.Text(n.uuid))
+		return problem.New(problem.RolledBack, "", "line %s is a part of an answer whose other lines are in the file that it belongs to", f.Text(n.uuid))
 	}
 	return nil
 }
@@ -319,7 +334,7 @@ func (t *trunk) findForeign(ctx context.Context) error {
 			case foreign:
 				f.Default = nil
 				f.Detail = fmt.Sprintf("line %s is a turn of session %s, whose file has its parent %s; Claude Code 2.1 sends it as the next turn of this session", own.UUID, id, own.Parent)
-				f.Remedy = fmt.Sprintf("close Claude Code, then move that line and those below it to the end of %s, to which they belong", name)
+				f.Remedy = fmt.Sprintf("close Claude Code, then repair the folder instead of this file: that moves the line and those below it into %s, to which they belong", name)
 			default:
 				f.Detail = fmt.Sprintf("line %s names the parent %s, which only the file of session %s has; Claude Code 2.1 goes on with the line before it, and sends nothing of that file", own.UUID, own.Parent, id)
 				f.Remedy = takeOver
@@ -378,7 +393,7 @@ func (t *trunk) lookIn(ctx context.Context, name string, l line, named bool) (pa
 			return false, false, nil //nolint:nilerr // it is told where it is read for itself
 		}
 		defer func() { _ = log.Close() }()
-		other, err := readChain(ctx, log, filelog.NewNames())
+		other, err := readChain(ctx, log, filelog.NewNames(), "")
 		if err != nil {
 			return false, false, err
 		}

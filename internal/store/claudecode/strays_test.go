@@ -359,7 +359,7 @@ func TestWrongFile(t *testing.T) {
 	mine := []string{line(v, "u1", "null", "user", 0, goOn), line(v, "u2", `"u1"`, "assistant", 1, done), turn, other(line(v, "b4", `"b3"`, "assistant", 10, strings.Replace(done, "m2", "m4", 1)))}
 	first := other(line(v, "b1", "null", "user", 2, goOn)) + other(line(v, "b2", `"b1"`, "assistant", 3, strings.Replace(done, "m2", "m3", 1)))
 	for name, tt := range map[string]struct{ file, found string }{
-		"its parent is there": {first, "SC021 warning manual"},
+		"its parent is there": {first, "SC702 warning lossless"},
 		"no such file":        {"", "SC021 warning lossless [guesses]"},
 		"a copy of it":        {first + turn, "SC021 info lossless"},
 		"another parent":      {strings.ReplaceAll(first, "b2", "b9"), "SC021 warning lossless [guesses]"},

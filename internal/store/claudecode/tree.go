@@ -30,6 +30,7 @@ type agent struct {
 	log   *filelog.Log
 	wrong error // why it cannot be read
 	meta  meta
+	main  *trunk // of another session that lines of the transcript belong to: it is no sub-agent
 }
 
 // meta is what the file beside that of a sub-agent says of it.
@@ -53,41 +54,84 @@ type trunk struct {
 	sessions []*session.Session
 }
 
-// tree reads a transcript and what its sub-agents wrote; nil for one without a message.
-// each, which may be nil, is handed what the files hold of every session.
-func (c *claude) tree(ctx context.Context, t transcript, body bool, each func(*part)) (tree *session.Tree, err error) {
-	r := trunk{claude: c, transcript: t, makers: map[filelog.Name]string{}}
-	defer func() { err = errors.Join(err, r.end()) }()
-	if err := r.open(ctx); err != nil {
-		return nil, err
+// trees reads transcripts and what their sub-agents wrote. Those that hold turns of each other are
+// one tree; there is none for one without a message. each, which may be nil, is handed what the
+// files hold of every session.
+func (c *claude) trees(ctx context.Context, group []transcript, body bool, each func(transcript, *part)) (list []*session.Tree, err error) {
+	trunks, names := make([]*trunk, len(group)), filelog.NewNames()
+	children, background := map[string]string{}, map[string]bool{}
+	defer func() {
+		for _, t := range trunks {
+			err = errors.Join(err, t.end())
+		}
+	}()
+	for i, of := range group {
+		t := &trunk{claude: c, transcript: of, makers: map[filelog.Name]string{}}
+		t.reader = reader{children: children, background: background, used: map[string]int{}, body: body}
+		if trunks[i] = t; each != nil {
+			t.each = func(p *part) { each(of, p) }
+		}
+		if err := t.open(ctx, names); err != nil {
+			return nil, err
+		}
+		t.link()
 	}
-	r.reader = reader{children: map[string]string{}, background: map[string]bool{}, used: map[string]int{}, body: body, each: each}
-	r.link()
-	if err := r.findStrays(); err != nil {
-		return nil, err
-	}
-	if err := r.makeSessions(ctx); err != nil {
-		return nil, err
-	}
-	for i := range r.agents {
-		if err := r.agent(&r.agents[i]); err != nil {
+	for _, t := range trunks {
+		if err := t.findStrays(trunks); err != nil {
 			return nil, err
 		}
 	}
-	if len(r.sessions) == 1 && len(r.sessions[0].Items) == 0 && len(r.sessions[0].Faults) == 0 {
-		return nil, nil
+	for _, t := range trunks {
+		if err := t.makeSessions(ctx); err != nil {
+			return nil, err
+		}
 	}
-	heads := make([]forest.Head, len(r.sessions))
-	for i, s := range r.sessions {
-		heads[i] = forest.HeadOf(s)
+	for _, joined := range joinTrunks(trunks) {
+		if tree := treeOf(joined); tree != nil {
+			list = append(list, tree)
+		}
 	}
-	return forest.Group(heads)[0], nil
+	return list, nil
+}
+
+// joinTrunks are the transcripts that hold turns of each other, together.
+func joinTrunks(trunks []*trunk) [][]*trunk {
+	return unite(trunks, func(t *trunk) (with []*trunk) {
+		for _, a := range t.agents {
+			if a.main != nil {
+				with = append(with, a.main)
+			}
+		}
+		return with
+	})
+}
+
+// treeOf is the tree of such transcripts, nil for one without a message.
+func treeOf(trunks []*trunk) *session.Tree {
+	var heads []forest.Head
+	for _, t := range trunks {
+		for _, s := range t.sessions {
+			heads = append(heads, forest.HeadOf(s))
+		}
+	}
+	if len(heads) == 1 && len(heads[0].Session.Items) == 0 && len(heads[0].Session.Faults) == 0 {
+		return nil
+	}
+	return joinTrees(forest.Group(heads))
+}
+
+// joinTrees is one tree of all sessions of some.
+func joinTrees(list []*session.Tree) *session.Tree {
+	whole := &session.Tree{}
+	for _, t := range list {
+		whole.Sessions = append(whole.Sessions, t.Sessions...)
+	}
+	return whole
 }
 
 // open reads the lines of the transcript and of its sub-agents. What is appended meanwhile is
 // left for the next reading: the sub-agents of all calls that are read have their files.
-func (t *trunk) open(ctx context.Context) (err error) {
-	known := filelog.NewNames()
+func (t *trunk) open(ctx context.Context, known *filelog.Names) (err error) {
 	if t.log = t.piped; t.piped == nil {
 		if t.log, err = t.file(t.name); err != nil {
 			return err
@@ -96,7 +140,7 @@ func (t *trunk) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	t.chain, err = readChain(ctx, t.log, known)
+	t.chain, err = readChain(ctx, t.log, known, t.named())
 	listed := t.agents
 	t.agents = nil
 	for _, a := range listed {
@@ -107,7 +151,7 @@ func (t *trunk) open(ctx context.Context) (err error) {
 			a.log = filelog.Over(strings.NewReader("")) // the others are read
 		}
 		if err == nil {
-			a.chain, err = readChain(ctx, a.log, known)
+			a.chain, err = readChain(ctx, a.log, known, "")
 		}
 		if a.wrong != nil && err == nil {
 			a.chain.faults = nil
@@ -150,7 +194,7 @@ func (t *trunk) end() (err error) {
 		err = t.log.Close()
 	}
 	for i := range t.agents {
-		if log := t.agents[i].log; log != nil {
+		if log := t.agents[i].log; log != nil && t.agents[i].main == nil {
 			err = errors.Join(err, log.Close())
 		}
 	}
@@ -188,8 +232,8 @@ func (t *trunk) link() {
 	}
 }
 
-// makeSessions makes the session of the transcript, and those of sub-agents whose lines it holds:
-// up to 2.0 they had no files of their own.
+// makeSessions makes the session of the transcript, those of sub-agents whose lines it holds, which
+// up to 2.0 had no files of their own, and those of sub-agents with files.
 func (t *trunk) makeSessions(ctx context.Context) error {
 	sides := t.sides()
 	mine := func(n *node) bool { return n.side == 0 }
@@ -220,6 +264,13 @@ func (t *trunk) makeSessions(ctx context.Context) error {
 		child.Parent, child.Delegated, child.Title = s.ID, true, ""
 		if err := r.items(child, of); err != nil {
 			return err
+		}
+	}
+	for i := range t.agents {
+		if a := &t.agents[i]; a.main == nil {
+			if err := t.agent(a); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

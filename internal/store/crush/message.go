@@ -106,6 +106,7 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	faults = append(faults, eventlog.BadUnicode(row, "parts")...)
 	m := message{Item: it, id: column.View(row.Value("id")), children: r.children}
 	m.read(parts, wrong != "")
+	faults = append(faults, eventlog.NulFaults(it, m.text, "parts")...)
 	if summary, _ := column.Bool(row.Value("is_summary_message")); summary && it.Kind == session.Message {
 		it.Kind = session.Summary // finish says which one counts
 	}
@@ -183,12 +184,13 @@ func (m *message) add(p *part) {
 	switch p.kind {
 	case typeText:
 		if m.texts++; m.texts == 1 {
-			m.text = p.Text + m.text
-			block(session.Block{Kind: session.TextBlock, Blank: strings.TrimSpace(p.Text) == ""})
+			m.text = joinTexts(p.Text, m.text)
+			if p.Text != "" { // which Crush sends as no part
+				block(session.Block{Kind: session.TextBlock, Blank: strings.TrimSpace(p.Text) == ""})
+			}
 		}
 	case typeShell:
-		shell := fmt.Sprintf("$ %s\n%s\n(exit code %d)", p.Command, p.Output, p.Exit)
-		m.text = strings.TrimPrefix(m.text+"\n\n"+shell, "\n\n")
+		m.text = joinTexts(m.text, fmt.Sprintf("$ %s\n%s\n(exit code %d)", p.Command, p.Output, p.Exit))
 	case typeReasoning:
 		m.think(p)
 	case typeCall:
@@ -202,7 +204,7 @@ func (m *message) add(p *part) {
 			Synthetic: session.IsPlaceholder(p.Content),
 		})
 		m.Size += int64(len(p.Content) + len(p.Data))
-		if p.Data != "" {
+		if p.Data != "" && !p.IsError { // of an error, its text is sent
 			m.media(p)
 		}
 	case typeImage, typeBinary:
@@ -212,6 +214,14 @@ func (m *message) add(p *part) {
 			m.Refusal = session.RefusalOf(titles[strings.ToLower(p.Message)], cmp.Or(p.Details, p.Message))
 		}
 	}
+}
+
+// joinTexts is what a message says and the commands that a person ran, as Crush sends both.
+func joinTexts(said, ran string) string {
+	if said == "" || ran == "" {
+		return said + ran
+	}
+	return said + "\n\n" + ran
 }
 
 // titles are the states of HTTP that Crush stores as the message of an error (fantasy,

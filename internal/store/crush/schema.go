@@ -180,7 +180,7 @@ func examined(ctx context.Context, db table.Reader) (session.Store, *eventlog.La
 		Kind: kindName, Title: kindTitle, Generation: generation, Runtime: runtimeOf(newest),
 		Versions: "written by Crush, or by the archived Go program opencode, whose first tables are the same",
 		Reader:   session.Reader{Retells: session.Retelling{Bare: true}},
-		Keys:     session.Keys{Renumbers: true, Closes: true},
+		Keys:     session.Keys{Renumbers: true, Closes: true, Omits: true},
 	}
 	facts.Loses = map[string]string{"SC606": "sends U+FFFD in its place"} // as encoding/json does
 	if facts.Sanitiser.Always {
@@ -225,7 +225,7 @@ func (r *reader) layout() *eventlog.Layout {
 		Place: []string{"created_at"}, Order: order,
 		Session: func(row eventlog.Row) *session.Session { return sessionOf(row) },
 		Item:    r.item, Finish: r.finish, Gather: r.findStrays,
-		Relate: refreshFaults,
+		Relate: r.relate,
 		Said:   []string{"role", "parts", "is_summary_message"},
 		Links:  func(row eventlog.Row) []string { return r.children[column.View(row.Value("id"))] }, OneID: true,
 		Triggers: triggers, Prepare: r.prepare,
@@ -299,6 +299,7 @@ func (r *reader) finish(s *session.Session) {
 			it.Kind, found = session.Summary, true
 		}
 	}
+	r.nameLost(s)
 	s.Faults = slices.Clone(s.Faults) // the session may be yielded again
 	fault := func(kind session.FaultKind, field, detail string, value *string) {
 		s.Faults = append(s.Faults, session.Fault{Kind: kind, Ref: s.Ref(), Item: -1, Field: field, Detail: detail, Default: value})
@@ -316,10 +317,37 @@ func (r *reader) finish(s *session.Session) {
 	}
 }
 
-// refreshFaults sets anew what the session as a whole has faults of: where a repair adds or takes
-// messages, it sets their number right.
-func refreshFaults(s *session.Session) {
+// nameLost names the sub-sessions of calls that were answered and whose session is gone: Crush
+// makes that before it asks a model (internal/agent/agent_tool.go), and an error alone may come
+// without it. Programs before Crush named it like the call.
+func (r *reader) nameLost(s *session.Session) {
+	stored := func(id string) bool { _, is := r.heads[id]; return is }
+	open := map[string]func(){}
+	for i := range s.Items {
+		it := &s.Items[i]
+		for n := range it.Calls {
+			if d := it.Calls[n].Delegation; d != nil && it.Calls[n].Name == "agent" && !stored(d.Child) {
+				it.Calls = slices.Clone(it.Calls)
+				c, lost := &it.Calls[n], *d
+				lost.Child = ""
+				c.Delegation, open[c.ID] = &lost, func() { lost.Child = it.Key + between + c.ID }
+			}
+		}
+		for n := range it.Results {
+			res := &it.Results[n]
+			if name := open[res.CallID]; name != nil && !res.IsError && !res.Synthetic && !stored(res.CallID) {
+				name()
+			}
+			delete(open, res.CallID)
+		}
+	}
+}
+
+// relate sets anew what other messages tell of one, and what the session as a whole has faults of:
+// where a repair adds or takes messages, it sets their number right.
+func (r *reader) relate(s *session.Session) {
 	eventlog.Retimed(s, "created_at")
+	r.nameLost(s)
 	s.Faults = slices.DeleteFunc(s.Faults, func(f session.Fault) bool {
 		return f.Kind == session.Housekeeping && *f.Default != strconv.Itoa(len(s.Items))
 	})

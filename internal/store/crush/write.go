@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/change"
@@ -34,8 +36,100 @@ var (
 // update is the difference of a message that a repair changed.
 func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
 	r := docedit.Of(row)
+	if err := editBlocks(r, c); err != nil {
+		return nil, err
+	}
 	err := r.Apply(c, func(v change.Value) docedit.Place { return place(r, c, v) }, func(n int) docedit.Spot { return nth(r, typeResult, n) })
 	return r.Changes(), err
+}
+
+// editBlocks leaves blocks of a message out, and shows U+0000 in what it says. Crush sends one text
+// of a message: the notes stand in that, before and after what it said.
+func editBlocks(r *docedit.Row, c *change.Item) error {
+	notes := c.Notes()
+	if len(notes) == 0 && !c.Shown {
+		return nil
+	}
+	parts, _, _ := parse(r.Document(document.Column))
+	m, noted, thoughtless := message{Item: &session.Item{}}, false, false
+	text := slices.IndexFunc(parts, func(p part) bool { return p.kind == typeText })
+	emptied := slices.ContainsFunc(c.Values, func(v change.Value) bool { return v.Of == change.OfItem && v.Field == session.FieldText })
+	var said []string // by the text
+	var gone []int
+	for i := range parts {
+		p, n := &parts[i], len(m.Blocks)
+		m.add(p)
+		note, leaves := notes[len(m.Blocks)-1]
+		leaves = leaves && len(m.Blocks) > n
+		switch thoughtless = thoughtless || leaves && p.kind == typeReasoning; {
+		case i == text:
+			if p.Text != "" && !(emptied && strings.TrimSpace(p.Text) == "") {
+				said = append(said, p.Text)
+			}
+		case p.kind == typeReasoning && thoughtless: // the next thoughts would be sent
+			gone = append(gone, i)
+		case leaves && p.kind == typeResult:
+			if err := leaveMedia(r, document.Element(i).Member("data"), p, note); err != nil {
+				return err
+			}
+		case leaves:
+			if said, noted = append(said, note), true; text < 0 {
+				text = i
+			}
+			if i != text {
+				gone = append(gone, i)
+			}
+		}
+	}
+	if noted {
+		value := `{"type":"text","data":{"text":` + string(docedit.Quote(strings.Join(said, "\n"))) + `}}`
+		if err := r.Put(document.Element(text), jsontext.Value(value)); err != nil {
+			return err
+		}
+	}
+	if c.Shown {
+		if err := showNUL(r, parts); err != nil {
+			return err
+		}
+	}
+	for _, i := range slices.Backward(gone) {
+		if err := r.Put(document.Element(i), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leaveMedia puts a note in place of the media of a result, of which Crush sends no text beside them.
+func leaveMedia(r *docedit.Row, data docedit.Spot, p *part, note string) error {
+	err := r.Put(data.Member("content"), docedit.Quote(strings.TrimPrefix(p.Content+"\n"+note, "\n")))
+	for _, name := range []string{"data", "mime_type"} {
+		if err == nil {
+			err = r.Put(data.Member(name), jsontext.Value(`""`))
+		}
+	}
+	return err
+}
+
+// showNUL shows U+0000 in all parts but thoughts. The arguments of a call are JSON in a text.
+func showNUL(r *docedit.Row, parts []part) error {
+	for i := range parts {
+		at := document.Element(i)
+		input := at.Member("data").Member("input")
+		if parts[i].kind == typeReasoning {
+			continue
+		}
+		if err := r.ShowNUL(at); err != nil {
+			return err
+		}
+		text := r.Text(input)
+		if shown := string(jsonedit.ShowNUL([]byte(text))); shown != text {
+			if err := r.Put(input, docedit.Quote(shown)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // place is where a value of a message is stored.
@@ -54,6 +148,8 @@ func place(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 		return docedit.Place{Write: func() error { return end(r) }}
 	case v.Of == change.OfCall && v.Field == change.FieldArgs:
 		return docedit.Place{Write: func() error { return complete(r, v) }}
+	case v.Field == change.FieldOmitted, v.Field == change.FieldDelegation, v.Of == change.OfItem && v.Field == session.FieldText && v.Is == v.Was: // editBlocks
+		return docedit.Place{Form: docedit.Follows}
 	case v.Of == change.OfBlock || member[v.Field] == "" || v.Of == change.OfResult && v.Field == session.FieldText:
 		return docedit.Place{}
 	}

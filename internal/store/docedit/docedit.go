@@ -178,6 +178,19 @@ func (r *Row) Put(at Spot, value jsontext.Value) error {
 	return nil
 }
 
+// ShowNUL makes each U+0000 in the values at some spots text that shows it.
+func (r *Row) ShowNUL(spots ...Spot) error {
+	for _, at := range spots {
+		raw := r.Raw(at)
+		if shown := jsonedit.ShowNUL(raw); len(shown) != len(raw) {
+			if err := r.Put(at, shown); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // replace gives several texts, numbers or literals of a document others at once, by their
 // pointers.
 func (r *Row) replace(column string, values map[string][]byte) error {

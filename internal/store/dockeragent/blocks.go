@@ -1,6 +1,7 @@
 package dockeragent
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
@@ -61,7 +62,11 @@ func (d *decoder) blocks(role session.Role, list []session.Block) []session.Bloc
 	}
 	for i := range r.parts {
 		if p := &r.parts[i]; role != session.Tool || !p.isText() { // a result's text is its content
-			list = append(list, d.part(p))
+			b := d.part(p)
+			if role == session.Tool && b.Kind == session.MediaBlock {
+				b.In = 1
+			}
+			list = append(list, b)
 		}
 	}
 	called := len(list)
@@ -84,28 +89,29 @@ func (d *decoder) part(p *partRecord) session.Block {
 	if p.isText() {
 		return session.Block{Kind: session.TextBlock, Blank: p.text.blank()}
 	}
-	b := session.Block{Kind: session.MediaBlock, Name: p.media()}
-	switch {
-	case b.Name == "":
+	name := p.media()
+	if name == "" {
 		return session.Block{Kind: session.UnknownBlock, Name: string(d.unquote(p.kind))}
-	case b.Name != image:
-	case p.data != "":
-		b.Width, b.Height = media.Pixels(p.data)
-	default:
-		b.Width, b.Height = media.Pixels(inlined(view(p.url.inner())))
 	}
+	b := session.Block{Kind: session.MediaBlock}
+	if label, data := media.Inline(view(p.url.inner())); data != "" { // base64 has no character that JSON escapes
+		if b = media.Block(label, data); b.Is == jpeg && !slices.Contains(sent, label) {
+			b.Media = jpeg
+		}
+	} else if p.data != "" {
+		b = media.Block(view(p.mimeType.inner()), p.data)
+		b.Unsent = !slices.Contains(sent, b.Media)
+	}
+	b.Name = name
 	return b
 }
 
-// inlined is the content of a data URL in base64, "" for any other URL. base64
-// has no character that JSON escapes.
-func inlined(url string) string {
-	head, data, _ := strings.Cut(url, ",")
-	if !strings.HasPrefix(head, "data:") || !strings.HasSuffix(head, ";base64") {
-		return ""
-	}
-	return data
-}
+const jpeg = "image/jpeg"
+
+// sent are the types that docker agent sends as they are. An image of a data URL whose type is
+// another one it calls image/jpeg (extractMediaType in pkg/model/provider/anthropic/client.go), and
+// a document it leaves out of the request (attachment.Decide and each provider's capabilityTable).
+var sent = []string{jpeg, "image/png", "image/gif", "image/webp", "application/pdf"}
 
 // isClaude reports whether a model is Anthropic's, whoever runs it. docker agent
 // records models as "anthropic/claude-sonnet-4-5".

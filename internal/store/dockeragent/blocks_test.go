@@ -20,6 +20,8 @@ func sayBlocks(list []session.Block) string {
 			{k.Name != "", "=" + k.Name}, {k.Kind == session.CallBlock, fmt.Sprint(k.Nth)},
 			{k.Width != 0, fmt.Sprintf("(%dx%d)", k.Width, k.Height)},
 			{k.Text != 0, "+text"}, {k.Signature != 0, "+signed"}, {k.Unsigned, "+unsigned"}, {k.Blank, "+blank"}, {k.Cached, "+cached"},
+			{k.Media != "", " " + k.Media}, {k.Is != "" && k.Is != k.Media, " is " + k.Is}, {k.Bytes != 0, fmt.Sprint(" ", k.Bytes)}, {k.Broken, "+broken"}, {k.Unsent, "+unsent"},
+			{k.In != 0, fmt.Sprint(" in ", k.In)},
 		} {
 			if part.ok {
 				b.WriteString(part.text)
@@ -54,16 +56,20 @@ func TestBlocks(t *testing.T) {
 
 		{"parts in their order", `{"role":"user","content":"not sent","multi_content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"https://x/y.png"}},{"type":"text","text":" \n"}]}`,
 			"text media=image text+blank"},
-		{"image in a URL", `{"role":"user","content":"","multi_content":[{"type":"image_url","image_url":{"url":"data:image/gif;base64,` + smallGIF + `"}}]}`, "media=image(7x5)"},
-		{"image that is none", `{"role":"user","content":"","multi_content":[{"type":"image_url","image_url":{"url":"data:image/gif;base64,AAAA"}}]}`, "media=image"},
+		{"image in a URL", `{"role":"user","content":"","multi_content":[{"type":"image_url","image_url":{"url":"data:image/gif;base64,` + smallGIF + `"}}]}`, "media=image(7x5) image/gif 56"},
+		{"image that is none", `{"role":"user","content":"","multi_content":[{"type":"image_url","image_url":{"url":"data:image/gif;base64,AAAA"}}]}`, "media=image image/gif 4"},
 		{"image in no known form", `{"role":"user","content":"","multi_content":[{"type":"image_url","image_url":{"url":"data:,` + smallGIF + `"}},{"type":"image_url"}]}`, "media=image media=image"},
 		{"files", `{"role":"user","content":"","multi_content":[{"type":"file","file":{"path":"a","mime_type":"image/png"}},{"type":"file","file":{"path":"b","mime_type":"application/pdf"}},{"type":"file","file":{"path":"c"}}]}`,
 			"media=image media=document media=document"},
 		{"documents", `{"role":"user","content":"","multi_content":[{"type":"document","document":{"name":"a","mime_type":"image/gif","source":{"inline_data":"` + smallGIF + `"}}},` +
 			`{"type":"document","document":{"mime_type":"audio/wav","source":{}}},{"type":"document","document":{"mime_type":"video/mp4"}},{"type":"document","document":7},{"type":"document"}]}`,
-			"media=image(7x5) media=audio media=video media=document media=document"},
+			"media=image(7x5) image/gif 56 media=audio media=video media=document media=document"},
 		{"result with an image", `{"role":"tool","content":"x","tool_call_id":"a","multi_content":[{"type":"text","text":"x"},{"type":"image_url","image_url":{"url":"data:image/gif;base64,` + smallGIF + `"}}]}`,
-			"result media=image(7x5)"},
+			"result media=image(7x5) image/gif 56 in 1"},
+		{"a type that is not sent by its name", `{"role":"user","content":"","multi_content":[{"type":"image_url","image_url":{"url":"data:image/jpg;base64,/9j/4AAQ"}},` +
+			`{"type":"image_url","image_url":{"url":"data:image/svg+xml;base64,PHN2Zz48L3N2Zz4="}},{"type":"document","document":{"mime_type":"image/bmp","source":{"inline_data":"Qk1="}}}]}`,
+			"media=image image/jpeg 8 media=image image/svg+xml 16 media=image image/bmp 4+unsent"},
+		{"no base64", `{"role":"user","content":"","multi_content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,_-_"}}]}`, "media=image image/png 3+broken"},
 		{"unknown part", `{"role":"user","content":"","multi_content":[{"type":"holo\ngram"},{}]}`, "unknown=holo\ngram unknown"},
 		{"mark for the cache", `{"role":"system","content":"x","cache_control":true}`, "text+cached"},
 		{"no mark", `{"role":"system","content":"x","cache_control":false}`, ""},

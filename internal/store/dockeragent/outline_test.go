@@ -42,8 +42,8 @@ func TestOutline(t *testing.T) {
 		blocks []session.Block // digests as 1
 	}{
 		{blocks: []session.Block{
-			{Kind: text}, {Kind: media, Name: "image", Width: 9000, Height: 2}, {Kind: media, Name: "image", Width: 3, Height: 2100},
-			{Kind: media, Name: "document"},
+			{Kind: text}, {Kind: media, Name: "image", Width: 9000, Height: 2, Media: "image/png", Is: "image/png", Bytes: 144}, {Kind: media, Name: "image", Width: 3, Height: 2100, Media: "image/png", Is: "image/png", Bytes: 128},
+			{Kind: media, Name: "document", Media: "application/pdf", Is: "application/pdf", Bytes: 12},
 		}},
 		{
 			model: "anthropic/claude-sonnet-4-5", flags: session.BlankText | session.TrailingSpace,
@@ -55,7 +55,7 @@ func TestOutline(t *testing.T) {
 			model: "google/gemini-3-pro", flags: session.TrailingSpace, forms: []session.ArgsForm{session.ArgsObject},
 			blocks: []session.Block{{Kind: text}, {Kind: call, Signature: 1}},
 		},
-		{blocks: []session.Block{{Kind: result}, {Kind: media, Name: "image", Width: 4, Height: 3}}},
+		{blocks: []session.Block{{Kind: result}, {Kind: media, Name: "image", Width: 4, Height: 3, Media: "image/png", Is: "image/png", Bytes: 104, In: 1}}},
 	}
 	for _, generation := range []int{13, 18, 29} {
 		items := treeOf(t, built(t, generation, writeParts)).Root().Items

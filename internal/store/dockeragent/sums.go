@@ -190,7 +190,7 @@ type chatMessage struct {
 	CacheControl      bool               `json:"cache_control"`
 	FinishReason      string             `json:"finish_reason"`
 
-	// Marker is sessctl's own (compose.go). docker agent passes over a key that
+	// Marker is sessctl's own (column.go). docker agent passes over a key that
 	// it does not know, so every value is accepted.
 	Marker json.RawMessage `json:"sessctl"`
 }

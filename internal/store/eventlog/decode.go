@@ -5,9 +5,11 @@ import (
 	"context"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -232,6 +234,19 @@ func (st *logStore) unreadable(ctx context.Context, to *slot, at table.Place) er
 	to.faults([]session.Fault{{
 		Kind: session.StoreDamaged, Detail: "the event cannot be read: it is on a damaged page of the file",
 	}})
+	return nil
+}
+
+// NulFaults are those of an item of which a text, the arguments of a call, or a result has
+// U+0000: text is the one of the item, column what holds it.
+func NulFaults(it *session.Item, text, column string) []session.Fault {
+	in := func(r session.Result) bool { return strings.Contains(r.Text, "\x00") }
+	escaped := func(c session.Call) bool {
+		return strings.Contains(c.Args, `\u0000`) && string(jsonedit.ShowNUL([]byte(c.Args))) != c.Args
+	}
+	if strings.Contains(text, "\x00") || slices.ContainsFunc(it.Results, in) || slices.ContainsFunc(it.Calls, escaped) {
+		return []session.Fault{{Kind: session.NulCharacter, Field: column}}
+	}
 	return nil
 }
 

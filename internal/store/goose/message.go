@@ -2,6 +2,7 @@ package goose
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/media"
 )
@@ -25,6 +27,7 @@ type part struct {
 	Thinking  *string  `json:"thinking"`
 	Signature string   `json:"signature"`
 	Data      *string  `json:"data"`
+	Message   *string  `json:"message"` // of an error
 	MIME      string   `json:"mimeType"`
 	ID        *string  `json:"id"`
 	Call      *outcome `json:"toolCall"`
@@ -67,14 +70,18 @@ type (
 const (
 	typeText     = "text"
 	typeImage    = "image"
+	typeDocument = "document" // (source, 2026)
 	typeThinking = "thinking"
 	typeRedacted = "redactedThinking"
 	typeCall     = "toolRequest"
 	typeResult   = "toolResponse"
 )
 
+// typeError is the type of a part with the error of a request (source, 2026).
+const typeError = "error"
+
 // unsent are the types of parts for people only.
-var unsent = []string{"toolConfirmationRequest", "actionRequired", "frontendToolRequest", "systemNotification"}
+var unsent = []string{"toolConfirmationRequest", "actionRequired", "frontendToolRequest", "systemNotification", typeError}
 
 // lacks is the member that a part of its type has to have and has not.
 func (p *part) lacks() string {
@@ -83,8 +90,10 @@ func (p *part) lacks() string {
 		return "text"
 	case p.Type == typeThinking && p.Thinking == nil:
 		return "thinking"
-	case (p.Type == typeRedacted || p.Type == typeImage) && p.Data == nil:
+	case (p.Type == typeRedacted || p.Type == typeImage || p.Type == typeDocument) && p.Data == nil:
 		return "data"
+	case p.Type == typeError && p.Message == nil:
+		return "message"
 	case (p.Type == typeCall || p.Type == typeResult) && p.ID == nil:
 		return "id"
 	case p.Type == typeCall && p.Call == nil:
@@ -107,7 +116,7 @@ func parse(doc []byte) (parts []part, wrong string, whole bool) {
 	for i := range parts {
 		p := &parts[i]
 		switch p.Type {
-		case typeText, typeImage, typeThinking, typeRedacted, typeCall, typeResult:
+		case typeText, typeImage, typeDocument, typeThinking, typeRedacted, typeCall, typeResult:
 		default:
 			if !slices.Contains(unsent, p.Type) {
 				return parts[:i], fmt.Sprintf("it has a part of the unknown type %.40q", p.Type), true
@@ -178,11 +187,18 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 		it.Role = session.Tool
 	}
 	it.Flags |= seen.flags()
+	if it.Role == session.Assistant && it.Model == "" { // no model said it
+		it.Refusal = refusal(parts)
+	}
+	if it.Refusal != (session.Refusal{}) && parts[0].Type == typeError { // hidden from the model from the first
+		it.Flags = it.Flags&^session.Archived | session.Skipped
+	}
 	m := message{Item: it, waiting: r.waiting[column.View(row.Value("message_id"))]}
 	m.read(parts)
 	if !utf8.Valid(doc) {
 		m.unmarkBytes()
 	}
+	faults = append(faults, eventlog.NulFaults(it, m.text, "content_json")...)
 	var said session.Meaning
 	said.Reset(it.Role, "")
 	said.Add(session.DigestOf(doc))
@@ -193,6 +209,23 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	}
 	it.Body = &session.Body{Text: m.text, Reasoning: m.reasoning, Raw: row.Record(r.Columns(tableMessages))}
 	return faults
+}
+
+// refusal is the error of a request that goose stored in the place of an answer: releases until 2026
+// as a text (the reply loop in crates/goose/src/agents/agent.rs, before it truncate.rs; the words are
+// the same since 1.0), newer ones as a part (source, Message::from_provider_error). The error is
+// what stands between goose's own words.
+func refusal(parts []part) session.Refusal {
+	if len(parts) != 1 || parts[0].Type != typeText && parts[0].Type != typeError {
+		return session.Refusal{}
+	}
+	text := cmp.Or(parts[0].Message, parts[0].Text)
+	said, begun := strings.CutPrefix(*text, "Ran into this error: ")
+	said, ended := strings.CutSuffix(said, ".\n\nPlease retry if you think this is a transient or recoverable error.")
+	if parts[0].Type == typeText && !(begun && ended) {
+		return session.Refusal{}
+	}
+	return session.RefusalOf(0, said)
 }
 
 // texts are the columns of a message that hold documents. goose takes only what is UTF-8 from
@@ -295,9 +328,12 @@ func (m *message) read(parts []part) {
 // add adds what one part says.
 func (m *message) add(p *part) {
 	block := func(b session.Block) { m.Blocks = append(m.Blocks, b) }
-	m.sent = m.sent || p.Type == typeCall || p.Type == typeResult || p.Type == typeImage
+	m.sent = m.sent || p.Type == typeCall || p.Type == typeResult || p.Type == typeImage || p.Type == typeDocument
 	switch p.Type {
-	case typeText:
+	case typeText: // goose joins those of the user by lines, and what the assistant says at once as it is
+		if at := len(m.Blocks) - 1; m.text != "" && *p.Text != "" && (m.Role != session.Assistant || m.Blocks[at].Kind != session.TextBlock) {
+			m.text += "\n"
+		}
 		m.text += *p.Text
 		block(session.Block{Kind: session.TextBlock, Blank: strings.TrimSpace(*p.Text) == ""})
 	case typeThinking:
@@ -309,7 +345,7 @@ func (m *message) add(p *part) {
 	case typeRedacted:
 		m.plain = false
 		block(session.Block{Kind: session.ReasoningBlock, Signature: session.DigestOf(*p.Data)})
-	case typeImage:
+	case typeImage, typeDocument:
 		m.media(*p.Data, p.MIME, 0)
 	case typeCall:
 		block(session.Block{Kind: session.CallBlock, Nth: len(m.Calls)})
@@ -364,14 +400,11 @@ const repaired = "-32603: "
 func (m *message) result(p *part) session.Result {
 	res := session.Result{CallID: *p.ID, Text: p.Result.Error, IsError: true}
 	if p.Result.Status == "success" {
-		value, list := answered{}, []content(nil)
-		if jsonscan.Exact.Unmarshal(p.Result.Value, &value) != nil && jsonscan.Exact.Unmarshal(p.Result.Value, &list) == nil {
-			value.Content = list
-		}
+		value, _ := p.Result.answer()
 		var texts []string
-		for _, c := range value.Content {
-			switch heard := c.Annotations.Audience; {
-			case len(heard) > 0 && !slices.Contains(heard, "assistant"):
+		for i := range value.Content {
+			switch c := &value.Content[i]; {
+			case !c.heard():
 			case c.Type == typeText:
 				texts = append(texts, c.Text)
 			case c.Type == typeImage:
@@ -387,6 +420,35 @@ func (m *message) result(p *part) session.Result {
 	}
 	m.Size += int64(len(res.Text))
 	return res
+}
+
+// answer is the value of a result; listed says that it is the list of its content alone.
+func (o *outcome) answer() (value answered, listed bool) {
+	var list []content
+	if jsonscan.Exact.Unmarshal(o.Value, &value) != nil && jsonscan.Exact.Unmarshal(o.Value, &list) == nil {
+		value.Content = list
+	}
+	return value, list != nil
+}
+
+// heard reports whether it is sent, and not for people only.
+func (c *content) heard() bool {
+	to := c.Annotations.Audience
+	return len(to) == 0 || slices.Contains(to, "assistant")
+}
+
+// images are where the images are that are sent of a result.
+func (o *outcome) images(at docedit.Spot) (list []docedit.Spot) {
+	value, listed := o.answer()
+	if at = at.Member("value"); !listed {
+		at = at.Member("content")
+	}
+	for i := range value.Content {
+		if c := &value.Content[i]; c.heard() && c.Type == typeImage && o.Status == "success" {
+			list = append(list, at.Element(i))
+		}
+	}
+	return list
 }
 
 // links are the sub-sessions that the results in a message name.
@@ -418,9 +480,31 @@ func (r *reader) finish(s *session.Session) {
 		}
 	}
 	relate(s)
+	tellHidden(s)
 	r.findStrays(s)
 	if s.Delegated && len(s.Items) > 0 && s.Items[0].Role == session.User {
 		s.Task = s.Items[0].Text
+	}
+}
+
+// tellHidden sets anew the faults of results that a compaction hid and whose calls no row makes:
+// nothing of them is sent.
+func tellHidden(s *session.Session) {
+	made := map[string]bool{}
+	for i := range s.Items {
+		for n := range s.Items[i].Calls {
+			made[s.Items[i].Calls[n].ID] = true
+		}
+	}
+	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), func(f session.Fault) bool { return f.Kind == session.BrokenChain })
+	for i := range s.Items {
+		it := &s.Items[i]
+		for n := range it.Results {
+			if id := it.Results[n].CallID; it.Flags.Has(session.Archived) && !made[id] {
+				s.Faults = append(s.Faults, session.Fault{Kind: session.BrokenChain, Ref: s.ItemRef(i), Item: i, Field: "content_json",
+					Detail: fmt.Sprintf("a result that is hidden from the model answers call %.60s, which no row of the session makes", id)})
+			}
+		}
 	}
 }
 

@@ -88,6 +88,7 @@ func TestReported(t *testing.T) {
 		{"named session gone", "delegate", "pragma foreign_keys = off; delete from messages where session_id = '20261122_2'; delete from sessions where id = '20261122_2'", "warning SC704 call_d1_0_0"},
 		{"parent not recorded", "killed-child", "update sessions set parent_session_id = null", "info SC719 "},
 		{"messages of one of two sub-agents in the parent", "delegate-two", "update messages set session_id = '20261122_1' where id in (8, 9)", "error SC702 "},
+		{"hidden call gone", "compaction", "delete from messages where id = 9", "info SC021 "},
 		{"call in a message of the user", "tools", "update messages set role = 'user' where id = 8", "warning SC108 call_t1_0_2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -134,7 +134,7 @@ func examined(ctx context.Context, db table.Reader) (session.Store, *eventlog.La
 		Kind: kindName, Title: kindTitle, Generation: strconv.FormatInt(version, 10), Runtime: runtime,
 		Requests: session.Requests{Adapts: adaptations, Loses: losses},
 		Children: session.Children{WholeTurns: true},
-		Keys:     session.Keys{Renumbers: true, CountsRows: true, Hides: true},
+		Keys:     session.Keys{Renumbers: true, CountsRows: true, Hides: true, Omits: true},
 	}
 	later.Tell(&facts, session.Ref{Table: tableMessages, Key: "*"})
 	r := reader{Schema: stored}
@@ -198,6 +198,7 @@ func (r *reader) layout() *eventlog.Layout {
 				}
 			}
 			relate(s)
+			tellHidden(s)
 			r.findStrays(s)
 			eventlog.Retimed(s, fieldTime)
 		},

@@ -2,6 +2,7 @@ package goose
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -37,8 +38,64 @@ func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
 	if c.Scrubbed {
 		c = scrubRow(r, c)
 	}
+	if err := editBlocks(r, c); err != nil {
+		return nil, err
+	}
 	err := r.Apply(c, func(v change.Value) docedit.Place { return place(r, c, v) }, nth(r))
 	return r.Changes(), err
+}
+
+// editBlocks leaves blocks of a message out, and shows U+0000 in all but thoughts. goose joins
+// what the assistant says without a mark between, so a note there brings its own.
+func editBlocks(r *docedit.Row, c *change.Item) error {
+	notes := c.Notes()
+	if len(notes) == 0 && !c.Shown {
+		return nil
+	}
+	parts, _, _ := parse(r.Document(document.Column))
+	says := func(p part) bool { return p.Type == typeText && *p.Text != "" }
+	m := message{Item: &session.Item{}}
+	type omitted struct {
+		at   docedit.Spot
+		note string
+	}
+	var gone []omitted
+	for i := range parts {
+		p, at, n := &parts[i], document.Element(i), len(m.Blocks)
+		m.add(p)
+		if c.Shown && p.Type != typeThinking && p.Type != typeRedacted {
+			if err := r.ShowNUL(at); err != nil {
+				return err
+			}
+		}
+		if note, leaves := notes[n]; leaves && len(m.Blocks) > n {
+			apart := note != "" && c.Was.Role == session.Assistant
+			if apart && i > 0 {
+				note = "\n" + note
+			}
+			if apart && slices.ContainsFunc(parts[i+1:], says) {
+				note += "\n"
+			}
+			gone = append(gone, omitted{at, note})
+		}
+		if p.Type == typeResult {
+			for inner, image := range p.Result.images(at.Member("toolResult")) {
+				if note, leaves := notes[n+1+inner]; leaves {
+					gone = append(gone, omitted{image, note})
+				}
+			}
+		}
+	}
+	for _, o := range slices.Backward(gone) {
+		var value jsontext.Value
+		if o.note != "" {
+			value = jsontext.Value(`{"type":"text","text":` + string(docedit.Quote(o.note)) + `}`)
+		}
+		if err := r.Put(o.at, value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // scrubRow puts U+FFFD in place of each byte that is part of no character, and says what of the
@@ -66,6 +123,8 @@ var partOf = map[change.Part]string{change.OfItem: typeText, change.OfCall: type
 func place(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 	part := r.OfType(document, partOf[v.Of], v.Nth)
 	switch {
+	case v.Field == change.FieldOmitted:
+		return docedit.Place{Form: docedit.Follows}
 	case v.Of == change.OfItem && v.Field == session.FieldPosition:
 		return docedit.Place{Write: func() error {
 			stored := r.Value(fieldTime)

@@ -13,6 +13,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/adk"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
+	"github.com/sessctl/sessctl/internal/store/media"
 )
 
 // headerUpdate is the invocation of the events by which the Python runtime hands the
@@ -202,8 +203,17 @@ type a2aMessage struct {
 type a2aPart struct {
 	Text     *string        `json:"text"`
 	Data     jsontext.Value `json:"data"`
-	File     jsontext.Value `json:"file"`
+	File     jsontext.Value `json:"file"` // before 1.0
 	Metadata a2aDetails     `json:"metadata"`
+	Raw      string         `json:"raw"`
+	URL      string         `json:"url"`
+	Media    string         `json:"mediaType"`
+}
+
+// a2aFile is a file by its content; one that has only its address is a link.
+type a2aFile struct {
+	Bytes string `json:"bytes"`
+	Media string `json:"mimeType"`
 }
 
 // a2aDetails are the members of metadata by the names that kagent gives them.
@@ -297,7 +307,11 @@ func (s *speech) part(p *a2aPart) {
 	case kind == "function_response":
 		s.result(session.Result{CallID: t.ID, Name: t.Name, Text: string(t.Response)})
 	case p.File != nil:
-		s.block(session.Block{Kind: session.MediaBlock, Name: "document"}, p.File)
+		var f a2aFile
+		_ = jsonscan.Go.Unmarshal(p.File, &f)
+		s.attach("document", f.Media, media.Decoded(f.Bytes), p.File)
+	case p.Raw != "" || p.URL != "":
+		s.attach("document", p.Media, media.Decoded(p.Raw), jsontext.Value(cmp.Or(p.Raw, p.URL)))
 	default:
 		s.block(session.Block{Kind: session.UnknownBlock, Name: "data"}, p.Data)
 	}
@@ -318,6 +332,40 @@ func (s *speech) block(b session.Block, stored jsontext.Value) {
 	s.rest.Add(session.DigestOf([]byte(stored)))
 	s.size += int64(len(stored))
 	s.told = true
+}
+
+// attach adds a file, with what it holds in base64, "" for a link.
+func (s *speech) attach(name, label, data string, stored jsontext.Value) {
+	b := session.Block{Kind: session.MediaBlock}
+	if data != "" {
+		b = media.Block(label, data)
+	}
+	if b.Name = name; label != "" {
+		b.Name = session.MediaName(label)
+	}
+	s.block(b, stored)
+}
+
+// attachAll adds the images and files of a content of the Responses API, or of the output of the
+// result that was added last.
+func (s *speech) attachAll(content jsontext.Value, in int) {
+	if !bytes.Contains(content, []byte(`"input_image"`)) && !bytes.Contains(content, []byte(`"input_file"`)) {
+		return
+	}
+	var parts []struct {
+		Type  string `json:"type"`
+		Image string `json:"image_url"`
+		File  string `json:"file_data"`
+	}
+	_ = jsonscan.Go.Unmarshal(content, &parts)
+	for _, p := range parts {
+		if name, is := strings.CutPrefix(p.Type, "input_"); is && name != "text" {
+			url := cmp.Or(p.Image, p.File)
+			label, data := media.Inline(url)
+			s.attach(strings.Replace(name, "file", "document", 1), label, data, jsontext.Value(url))
+			s.it.Blocks[len(s.it.Blocks)-1].In = in
+		}
+	}
 }
 
 func (s *speech) say(text, id string) {

@@ -35,6 +35,11 @@ func told(it *session.Item) string {
 			line += fmt.Sprintf(" of %q, child %q, run %q, likely %v", d.Agent, d.Child, d.Run, d.Likely)
 		}
 	}
+	for _, b := range it.Blocks {
+		if b.Kind == session.MediaBlock {
+			line += fmt.Sprintf(" holds %s %q of %d bytes in %d", b.Name, b.Media, b.Bytes, b.In)
+		}
+	}
 	for _, r := range it.Results {
 		line += fmt.Sprintf(" answers %s %s", r.CallID, r.Text)
 		for _, is := range []struct {
@@ -121,6 +126,31 @@ var eventCases = []struct{ name, data, want string }{
 		"a result in a message of A2A",
 		`{"kind":"message","messageId":"m","role":"agent","parts":[{"kind":"data","data":{"id":"c","name":"t","response":{"result":"x"}},"metadata":{"kagent_type":"function_response"}}]}`,
 		`message tool answers c {"result":"x"}`,
+	},
+	{
+		"an image of adk-python, in the URL alphabet",
+		`{"invocation_id":"i","author":"user","content":{"role":"user","parts":[{"inline_data":{"mime_type":"image/png","data":"iVBORw0KGgo_"}}]}}`,
+		`message user in "i" holds image "image/png" of 12 bytes in 0`,
+	},
+	{
+		"an image and a file of the OpenAI Agents SDK",
+		`{"type":"conversation_items","items":[{"role":"user","content":[{"type":"input_text","text":"see"},{"type":"input_image","image_url":"data:image/gif;base64,R0lGODlh"},{"type":"input_file","file_data":"data:application/pdf;base64,JVBERi0x"},{"type":"input_image","image_url":"https://x/y"}]}]}`,
+		`message user says "see" holds image "image/gif" of 8 bytes in 0 holds document "application/pdf" of 8 bytes in 0 holds image "" of 0 bytes in 0`,
+	},
+	{
+		"an image in a result of the OpenAI Agents SDK",
+		`{"type":"conversation_items","items":[{"type":"function_call_output","call_id":"c","output":[{"type":"input_image","image_url":"data:image/gif;base64,R0lGODlh"}]}]}`,
+		`message tool holds image "image/gif" of 8 bytes in 1 answers c `,
+	},
+	{
+		"files in a message of A2A before 1.0",
+		`{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"file","file":{"mimeType":"image/gif","bytes":"R0lGODlh"}},{"kind":"file","file":{"uri":"https://x"}}]}`,
+		`message user holds image "image/gif" of 8 bytes in 0 holds document "" of 0 bytes in 0`,
+	},
+	{
+		"files in a message of A2A 1.0",
+		`{"messageId":"m","role":"ROLE_USER","parts":[{"raw":"JVBERi0x","mediaType":"application/pdf"},{"url":"https://x/y.png","mediaType":"image/png"}]}`,
+		`message user holds document "application/pdf" of 8 bytes in 0 holds image "" of 0 bytes in 0`,
 	},
 	{"no JSON", `{"invocation_id":"i",`, `other `},
 	{"no object", `[]`, `other `},

@@ -307,11 +307,13 @@ func decodeResponses(doc []byte, it *session.Item) []session.Fault {
 			answers = true
 		case in.Type == "function_call_output":
 			s.result(session.Result{CallID: in.CallID, Text: textIn(in.Output)})
+			s.attachAll(in.Output, len(it.Results))
 		case in.Type == "reasoning":
 			s.think(textIn(in.Summary), in.ID)
 			answers = true
 		case in.Role != "":
 			s.say(textIn(in.Content), in.ID)
+			s.attachAll(in.Content, 0)
 			asks, answers = asks || in.Role != "assistant", answers || in.Role == "assistant"
 		default:
 			s.block(session.Block{Kind: session.UnknownBlock, Name: in.Type, ID: in.ID}, in.Output)

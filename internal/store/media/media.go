@@ -17,9 +17,8 @@ import (
 func Block(label, data string) session.Block {
 	b := session.Block{Kind: session.MediaBlock, Name: session.MediaName(label), Media: label, Bytes: int64(len(data))}
 	b.Broken = data == "" || len(data)%4 != 0
-	for i := range len(data) {
-		padding := data[i] == '=' && (i == len(data)-1 || i == len(data)-2 && data[i+1] == '=')
-		b.Broken = b.Broken || !inBase64[data[i]] && !padding
+	for rest := strings.TrimSuffix(strings.TrimSuffix(data, "="), "="); rest != "" && !b.Broken; rest = rest[1:] {
+		b.Broken = !inBase64[rest[0]]
 	}
 	var head [18]byte
 	n, _ := base64.StdEncoding.Decode(head[:], []byte(data[:min(len(data)/4*4, 4*len(head)/3)]))
@@ -33,6 +32,29 @@ func Block(label, data string) session.Block {
 	}
 	return b
 }
+
+// Inline is what a data URL in base64 holds, and the type that it names; nothing for any other URL.
+func Inline(url string) (label, data string) {
+	head, data, _ := strings.Cut(url, ",")
+	label, inline := strings.CutPrefix(head, "data:")
+	label, inBase64 := strings.CutSuffix(label, ";base64")
+	if !inline || !inBase64 || data == "" {
+		return "", ""
+	}
+	label, _, _ = strings.Cut(label, ";")
+	return label, data
+}
+
+// Decoded is base64 as a runtime sends it that decodes what it stored, which may be in the URL
+// alphabet and without padding: pydantic writes the one, and takes the other too.
+func Decoded(data string) string {
+	if strings.IndexByte(data, '-') >= 0 || strings.IndexByte(data, '_') >= 0 {
+		data = standardAlphabet.Replace(data)
+	}
+	return data + "==="[:-len(data)&3]
+}
+
+var standardAlphabet = strings.NewReplacer("-", "+", "_", "/")
 
 // inBase64 are the characters of the standard alphabet (RFC 4648, section 4).
 var inBase64 = func() (is [256]bool) {

@@ -35,3 +35,35 @@ func TestMedia(t *testing.T) {
 		})
 	}
 }
+
+// Decoders of bytes take both alphabets, with or without padding, and write one.
+func TestDecoded(t *testing.T) {
+	for name, tc := range map[string]struct{ data, want string }{
+		"the standard alphabet": {"+/8=", "+/8="},
+		"the URL alphabet":      {"-_8=", "+/8="},
+		"no padding":            {"-_8", "+/8="},
+		"nothing":               {},
+		"no base64":             {"A", "A==="},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := media.Decoded(tc.data); got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestInline(t *testing.T) {
+	for url, want := range map[string][2]string{
+		"data:image/png;base64,AAAA":           {"image/png", "AAAA"},
+		"data:image/png;name=a.png;base64,AAA": {"image/png", "AAA"},
+		"data:;base64,AAAA":                    {"", "AAAA"},
+		"data:image/png,AAAA":                  {},
+		"data:image/png;base64":                {},
+		"https://x/y.png":                      {},
+	} {
+		if label, data := media.Inline(url); label != want[0] || data != want[1] {
+			t.Errorf("%s: %q, %q", url, label, data)
+		}
+	}
+}

@@ -48,6 +48,11 @@ type drafted struct {
 	Time struct {
 		Completed any `json:"completed"`
 	} `json:"time"`
+	Error *struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+		Status  any    `json:"status"`
+	} `json:"error"` // of an answer (packages/schema/src/session-error.ts; 1.18.33 has no status)
 }
 
 // readDraft takes the calls of a message for parts.
@@ -145,6 +150,10 @@ func (m *message) answer(d *drafted) {
 	m.Role, m.Agent, m.Model = session.Assistant, d.Agent, d.Model.ID
 	if d.Time.Completed == nil {
 		m.Flags |= session.Unfinished
+	}
+	if e := d.Error; e != nil && e.Type != "aborted" {
+		status, _ := e.Status.(float64)
+		m.Refusal = session.RefusalOf(int(status), e.Message)
 	}
 	calls := m.parts
 	for _, raw := range d.Content {

@@ -178,9 +178,11 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	default:
 		faults = append(faults, m.message()...)
 	}
-	if nul := func(r session.Result) bool { return strings.Contains(r.Text, "\x00") }; strings.Contains(m.text, "\x00") || slices.ContainsFunc(it.Results, nul) {
-		faults = append(faults, session.Fault{Kind: session.NulCharacter, Field: "data"})
+	nul := eventlog.NulFaults(it, m.text, "data")
+	if nul == nil && p != nil && showsNUL(p.State.Input) { // a result is in one row with the arguments of its call
+		nul = []session.Fault{{Kind: session.NulCharacter, Field: "data"}}
 	}
+	faults = append(faults, nul...)
 	m.Meaning = m.said.Digest()
 	if e.table == tableDraft && r.both[e.session] { // opencode reads the other ones
 		it.Flags |= session.Unshown
@@ -191,6 +193,11 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	}
 	it.Body = &session.Body{Text: m.text, Reasoning: m.reasoning, Raw: e.raw()}
 	return faults
+}
+
+// showsNUL reports whether arguments hold U+0000, which JSON has as an escape only.
+func showsNUL(args jsontext.Value) bool {
+	return bytes.Contains(args, []byte(`\u0000`)) && !bytes.Equal(jsonedit.ShowNUL(args), args)
 }
 
 // raw is the record of an event, without what a provider's headers may hold. A journal of

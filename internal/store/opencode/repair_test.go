@@ -300,6 +300,12 @@ func TestOmit(t *testing.T) {
 			"select json_extract(data, '$.state.output') || json_extract(data, '$.state.attachments') from part where id = " + tool, "out\n" + note + "[]"},
 		"U+0000 in a result": {"tools", "update part set data = replace(json_set(data, '$.state.output', 'a@@b'), '@@', '\\u0000') where id = " + tool,
 			"select json_extract(data, '$.state.output') from part where id = " + tool, `a\u0000b`},
+		"U+0000 in arguments": {"tools", "update part set data = replace(json_set(data, '$.state.input', json_object('a', 'b@@c')), '@@', '\\u0000') where id = " + tool,
+			"select json_extract(data, '$.state.input.a') from part where id = " + tool, `b\u0000c`},
+		"U+0000 in arguments and their result": {"tools", "update part set data = replace(json_set(data, '$.state.input', json_object('a', 'b@@c'), '$.state.output', 'd@@e'), '@@', '\\u0000') where id = " + tool,
+			"select json_extract(data, '$.state.input.a') || json_extract(data, '$.state.output') from part where id = " + tool, `b\u0000cd\u0000e`},
+		"U+0000 in what the provider's tool gave": {"tools", "update part set data = replace(json_set(data, '$.metadata.providerExecuted', json('true'), '$.state.output', 'd@@e'), '@@', '\\u0000') where id = " + tool,
+			"select json_extract(data, '$.state.output') from part where id = " + tool, `d\u0000e`},
 		"U+0000 in a text": {"chat", "update part set data = replace(json_set(data, '$.text', 'a@@b'), '@@', '\\u0000') where id = " + first,
 			"select json_extract(data, '$.text') from part where id = " + first, `a\u0000b`},
 	} {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
@@ -45,5 +46,39 @@ func TestStalled(t *testing.T) {
 				t.Errorf("found %q, want %q", found, tt.want)
 			}
 		})
+	}
+}
+
+// TestDraftRefusals: the new core keeps the error of a request in its row. What it would send in
+// place of its rows is not repaired.
+func TestDraftRefusals(t *testing.T) {
+	const last = " where seq = (select max(seq) from session_message)"
+	refused := func(kind, said string) string {
+		return `update session_message set data = json_set(json_remove(data, '$.finish'), '$.content', json('[]'), '$.error', json_object('type', '` + kind + `', 'message', '` + said + `'))` + last
+	}
+	const again = "insert into session_message select replace(id, 'msg_', 'msg_x'), session_id, type, seq + 10, time_created, time_updated, data from session_message" + last
+	for name, tt := range map[string]struct {
+		change []string
+		want   bool
+	}{
+		"refused twice":    {[]string{refused("unknown", "error 400 Bad Request: the moon is in the way"), again}, true},
+		"with a state":     {[]string{refused("provider.invalid", "the moon is in the way"), "update session_message set data = json_set(data, '$.error.status', 400)" + last, again}, true},
+		"a person stopped": {[]string{refused("aborted", "error 400 Bad Request: the moon is in the way"), again}, false},
+		"nothing of a 400": {[]string{refused("unknown", "the moon is in the way"), again}, false},
+		"answered since":   {[]string{refused("unknown", "error 400 Bad Request: the moon is in the way"), again, again, "update session_message set data = json_remove(json_set(data, '$.content', json('[{\"type\":\"text\",\"text\":\"x\"}]')), '$.error')" + last}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := corpus.Copy(t, "v2-clean")
+			storetest.Change(t, path, tt.change...)
+			if found := storetest.Findings(t, path); slices.Contains(found, "error SC309 ") != tt.want {
+				t.Errorf("found %q", found)
+			}
+		})
+	}
+	path := corpus.Copy(t, "v2-clean")
+	storetest.Change(t, path, "update session_message set data = json_set(data, '$.model.id', 'claude-opus-4-5') where type = 'assistant'",
+		`update session_message set data = json_set(data, '$.files', json('[{"mime":"image/svg+xml","uri":"data:image/svg+xml;base64,PHN2Zz4="}]')) where type = 'user'`)
+	if plan, receipt, err := repairtest.Repair(path, "lossy"); err != nil || receipt != nil || len(plan.Refused) != 1 || !strings.Contains(plan.Refused[0].Why, "does not change the rows of the new core") {
+		t.Errorf("%v %+v", err, plan)
 	}
 }

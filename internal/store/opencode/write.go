@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -75,7 +74,7 @@ func (e *editor) message(ctx context.Context, at table.Place) (*stored, error) {
 }
 
 // ownRows is why the rows of the new core stay as they are.
-const ownRows = "the new core of opencode answers such calls itself when it goes on, and sessctl does not change its rows"
+const ownRows = "sessctl does not change the rows of the new core of opencode, which answers open calls itself when it goes on"
 
 // Update implements table.Writer. What a message holds goes with its row.
 func (e *editor) Update(ctx context.Context, name string, at table.Place, fields []table.FieldChange) error {
@@ -299,7 +298,7 @@ func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
 		text, _ := json.Marshal(d.parts) // never fails on values of rows
 		r.SetText(columnParts, text)
 	}
-	if len(r.Changes()) > 0 && e.table == tableDraft {
+	if e.table == tableDraft && (len(r.Changes()) > 0 || c.Shown || len(c.Notes()) > 0) {
 		err = problem.New(problem.RolledBack, "", "%s", ownRows)
 	}
 	return r.Changes(), err
@@ -402,12 +401,7 @@ func (d *difference) dropBlank(blank func(p *part) bool) {
 
 // leaveOut takes blocks out of a message or of a result, and shows U+0000 in what they say.
 func (d *difference) leaveOut(c *change.Item, e event) error {
-	data, notes := docedit.Spot{Column: "data"}, map[int]string{} // "" for nothing
-	for _, v := range c.Values {
-		if v.Field == change.FieldOmitted {
-			notes[v.Nth] = v.Is
-		}
-	}
+	data, notes := docedit.Spot{Column: "data"}, c.Notes()
 	if e.nth > 0 {
 		text := data.Member("state").Member("output")
 		said := d.Text(text)
@@ -424,12 +418,8 @@ func (d *difference) leaveOut(c *change.Item, e event) error {
 				return err
 			}
 		}
-		for _, at := range []docedit.Spot{text, data.Member("state").Member("error"), data.Member("state").Member("metadata").Member("output")} {
-			if raw := d.Raw(at); c.Shown && raw != nil {
-				if err := d.Put(at, jsonedit.ShowNUL(raw)); err != nil {
-					return err
-				}
-			}
+		if c.Shown {
+			return d.ShowNUL(spoken...)
 		}
 		return nil
 	}
@@ -440,8 +430,8 @@ func (d *difference) leaveOut(c *change.Item, e event) error {
 			continue
 		}
 		m.read(p)
-		if c.Shown && p.Type == typeText {
-			if err := d.set(i, "/text", jsonedit.ShowNUL(docedit.Quote(p.Text))); err != nil {
+		if c.Shown {
+			if err := d.showNUL(i); err != nil {
 				return err
 			}
 		}
@@ -455,6 +445,33 @@ func (d *difference) leaveOut(c *change.Item, e event) error {
 			}
 		}
 	}
+	return nil
+}
+
+// spoken are where the part of a call holds what is sent of it.
+var spoken = []docedit.Spot{stateOf("input"), stateOf("output"), stateOf("error"), stateOf("metadata").Member("output")}
+
+func stateOf(member string) docedit.Spot {
+	return docedit.Spot{Column: "data"}.Member("state").Member(member)
+}
+
+// showNUL shows U+0000 in a part of a message. Where the arguments of a call have it, it is shown in
+// the result too, as the change of the result does: both are one row.
+func (d *difference) showNUL(i int) error {
+	places := spoken
+	switch p := &d.m.parts[i]; {
+	case p.Type == typeText:
+		places = []docedit.Spot{docedit.Spot{Column: "data"}.Member("text")}
+	case p.Type != typeTool || !p.Metadata.Server && !showsNUL(p.State.Input):
+		return nil
+	}
+	doc := docedit.Of(docedit.Whole{Column: "data", Text: column.Bytes(d.parts[i]["data"])})
+	if err := doc.ShowNUL(places...); err != nil {
+		return err
+	}
+	row := maps.Clone(d.parts[i])
+	row["data"] = column.Like(row["data"], string(doc.Document("data")))
+	d.parts[i], d.changed = row, true
 	return nil
 }
 

@@ -48,9 +48,8 @@ func write(folder, version, epoch string) error {
 		}
 	}
 	root := cmd.Tree()
-	b := book{version: version, date: time.Unix(seconds, 0).UTC()}
 	for _, c := range tree(root) {
-		text := b.page(c)
+		text := manPage(c, version, time.Unix(seconds, 0).UTC())
 		err := create(filepath.Join(man, pageName(c)+".1.gz"), func(w io.Writer) error { return compress(w, text) })
 		if err != nil {
 			return err
@@ -95,11 +94,11 @@ func create(path string, fill func(io.Writer) error) error {
 }
 
 // compress writes as gzip -n does: without a name and a time.
-func compress(w io.Writer, text string) error {
+func compress(w io.Writer, text []byte) error {
 	z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(z, text)
+	_, err = z.Write(text)
 	return errors.Join(err, z.Close())
 }

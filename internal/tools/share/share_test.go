@@ -62,15 +62,15 @@ func TestEveryCommandHasAPageThatTellsAllItsFlags(t *testing.T) {
 	files := written(t)
 	for _, c := range tree(cmd.Tree()) {
 		text := files["man/"+pageName(c)+".1.gz"]
-		if !strings.HasPrefix(text, ".TH "+strings.ToUpper(pageName(c))+` 1 2026-03-01 "sessctl 1.2.3"`) {
+		if !strings.HasPrefix(text, ".nh\n.TH \""+strings.ToUpper(pageName(c))+`" "1" "2026-03-01" "sessctl 1.2.3"`) {
 			t.Errorf("%s: the page begins with %.60q", c.CommandPath(), text)
 		}
 		c.Flags().VisitAll(func(f *pflag.Flag) {
-			if entry := ".TP\n" + bold("--"+f.Name); f.Shorthand == "" && !strings.Contains(text, entry) {
+			if entry := ".TP\n\\fB" + strings.ReplaceAll("--"+f.Name, "-", `\-`) + "\\fP"; f.Shorthand == "" && !strings.Contains(text, entry) {
 				t.Errorf("%s: the page does not tell of --%s", c.CommandPath(), f.Name)
 			}
 		})
-		if strings.Contains(c.Long, "EXIT STATUS") && !strings.Contains(text, `.SH "EXIT STATUS"`+"\n.TP\n"+bold("0")) {
+		if strings.Contains(c.Long, "EXIT STATUS") && !strings.Contains(text, ".SH EXIT STATUS\n.TP\n\\fB0\\fP") {
 			t.Errorf("%s: the page has no exit status", c.CommandPath())
 		}
 	}
@@ -159,52 +159,61 @@ func TestPage(t *testing.T) {
 		RunE:    func(*cobra.Command, []string) error { return nil },
 	}
 	c.Flags().StringP("do", "d", "all", "take this `NAME`")
-	want := `.TH TOOL 1 2026-03-01 "sessctl 1.2.3" "User Commands"
-.nh
-.ad l
-.SH "NAME"
+	want := `.nh
+.TH "TOOL" "1" "2026-03-01" "sessctl 1.2.3" "User Commands"
+
+.SH NAME
 tool \- Do \fBthis\fR or that
-.SH "SYNOPSIS"
-\fBtool\fR [\fIFILE\fR...] [\fIOPTIONS\fR]
-.SH "DESCRIPTION"
+
+
+.SH SYNOPSIS
+\fBtool [FILE...] [flags]\fP
+
+
+.SH DESCRIPTION
 Look at STORE.sessctl\-TIME, at \fBa \-\-b \(aqc\(aq\fR and at
-\&.hidden files; \fBSESSCTL_DO\fR is \fB\-\-do\fR.
-.PP
-.RS 2
+\&.hidden files; SESSCTL_DO is \-\-do.
+
 .EX
 cat \(ti/x
 \&.dot
 .EE
-.RE
-.SH "OPTIONS"
+
+
+.SH OPTIONS
 .TP
-\fB\-d\fR, \fB\-\-do\fR \fINAME\fR
+\fB\-d\fP, \fB\-\-do\fP \fINAME\fP
 take this NAME (default all)
+
 .TP
-\fB\-h\fR, \fB\-\-help\fR
+\fB\-h\fP, \fB\-\-help\fP
 help for tool
-.SH "EXIT STATUS"
+
+
+.SH EXIT STATUS
 .TP
-\fB0\fR
+\fB0\fP
 done
+
 .TP
-\fB130\fR
+\fB130\fP
 interrupted
+
 .PP
 With 130, nothing.
-.SH "EXAMPLES"
-.RS 2
+
+
+.SH EXAMPLES
 .EX
-tool \-1 \(aqa\eb\(aq
+tool \-1 \(aqa\\b\(aq
 tool \-\-do NAME | jq .x
 .EE
-.RE
-.SH "SEE ALSO"
-.nh
+
+
+.SH SEE ALSO
 https://github.com/sessctl/sessctl
 `
-	b := book{version: "1.2.3", date: time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)}
-	if diff := cmp.Diff(want, b.page(c)); diff != "" {
+	if diff := cmp.Diff(want, string(manPage(c, "1.2.3", time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
