@@ -1,13 +1,10 @@
 package canonical
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -21,87 +18,45 @@ import (
 	"github.com/sessctl/sessctl/internal/store/filelog"
 )
 
-// editor is a stream that is opened for changing. The plan of a repair names items by their
-// keys, which are their places: each keeps the one that it had when the stream was opened.
+// editor is a stream that is opened for changing.
 type editor struct {
-	*filelog.Editor
+	*filelog.Placed
 	src     *store.Source
-	name    string    // of the file
-	changes *rewriter // of trees, which were not spliced yet; nil for none
-	last    counted   // the keys as they were committed
-	counted
-}
-
-// counted are the keys of items.
-type counted struct {
-	keys  []int64 // in the order of the stream; nil while they are the places
-	fresh int64   // the next key of a new item
-}
-
-// key is that of an item by its place.
-func (c *counted) key(place int64) int64 {
-	if place < int64(len(c.keys)) {
-		return c.keys[place]
-	}
-	return place
+	changes *rewriter // of the open transaction
 }
 
 // edit opens a stream for repair or undo.
 func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
-	files, name, err := filelog.Edit(src.Path, func(string) bool { return true })
+	file, err := filelog.EditPlaced(src.Path)
 	if err != nil {
 		return nil, err
 	}
-	e := &editor{Editor: files, src: src, name: name}
+	e := &editor{Placed: file, src: src}
 	s, err := e.stream(ctx)
 	if err == nil {
-		e.fresh = s.index.items
-		e.last = e.counted
 		err = s.Close()
 	}
 	if err == nil && s.newer {
 		err = problem.New(problem.Usage, "Repair it with a later sessctl.", "%s cannot be repaired: %s", s.path, s.facts.ReadOnly)
 	}
 	if err != nil {
-		return nil, errors.Join(err, files.Close())
+		return nil, errors.Join(err, file.Close())
 	}
 	return e, nil
 }
 
-// stream reads the stream as the transaction sees it. Where another program changed it, its
-// items have other places than those that the plan names.
+// stream reads the stream as the transaction sees it.
 func (e *editor) stream(ctx context.Context) (*stream, error) {
-	if err := e.splice(); err != nil {
-		return nil, err
-	}
-	if changes, _ := e.Version(ctx); changes > 0 {
-		return nil, problem.New(problem.Busy, "Nothing was changed. Close the program that writes to it, then run this again.", "another program changed %s meanwhile", e.src.Path)
-	}
-	log, err := e.Log(e.name)
+	log, keys, err := e.Log(ctx)
 	if err != nil {
-		return nil, unreadable(e.src.Path, err)
+		return nil, err
 	}
 	s, err := read(ctx, e.src, log, store.Options{})
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
-	s.counted = e.counted
+	s.keys = keys
 	return s, nil
-}
-
-// splice makes the changes that are written.
-func (e *editor) splice() error {
-	r := e.changes
-	if r == nil {
-		return nil
-	}
-	e.changes = nil
-	splices, keys, err := r.splices()
-	if err == nil {
-		err = e.Splice(e.name, splices)
-	}
-	e.counted = counted{keys, r.fresh}
-	return errors.Join(err, r.s.Close())
 }
 
 // Read implements store.Editor.
@@ -129,80 +84,22 @@ func (e *editor) Sums(ctx context.Context, sessions []string) (map[string]store.
 
 // Write implements store.Editor.
 func (e *editor) Write(ctx context.Context, c *store.Change) error {
-	if e.changes == nil {
+	if !e.Begun() {
 		s, err := e.stream(ctx)
 		if err != nil {
 			return err
 		}
-		e.changes = &rewriter{s: s, fresh: e.fresh, names: signatureNames{}, edits: map[int64]*lineEdit{}}
+		e.changes = &rewriter{s: s, names: signatureNames{}, edits: e.Edits(s.log, s.index.items)}
 	}
 	return e.changes.write(c)
 }
-
-// Journal implements table.Transaction.
-func (e *editor) Journal() ([]byte, error) {
-	if err := e.splice(); err != nil {
-		return nil, err
-	}
-	return e.Editor.Journal()
-}
-
-// Commit implements table.Transaction.
-func (e *editor) Commit(ctx context.Context) error {
-	err := e.splice()
-	if err == nil {
-		err = e.Editor.Commit(ctx)
-	}
-	if err == nil {
-		e.last = e.counted
-	}
-	return err
-}
-
-// Rollback implements table.Transaction.
-func (e *editor) Rollback() error {
-	var err error
-	if e.changes != nil {
-		err = e.changes.s.Close()
-	}
-	e.changes, e.counted = nil, e.last
-	return errors.Join(err, e.Editor.Rollback())
-}
-
-// Close implements table.Transaction.
-func (e *editor) Close() error { return errors.Join(e.Rollback(), e.Editor.Close()) }
 
 // rewriter is what becomes of a stream. Lines keep their places, those that belong to
 // no session included; a line is another one only where its record changed.
 type rewriter struct {
 	s     *stream
-	fresh int64 // the next key of a new item
 	names signatureNames
-	edits map[int64]*lineEdit // by the offset of the line
-}
-
-// lineEdit is what becomes of a line and what comes beside it.
-type lineEdit struct {
-	itemSpan
-	text          []byte // what stands there instead; nil leaves the line as it is
-	gone          bool
-	before, after []newLine
-}
-
-// newLine is a line that was not at its place.
-type newLine struct {
-	text []byte
-	key  int64 // of an item, -1 for a session
-}
-
-// edit is the edit of a line, a new one if there is none.
-func (r *rewriter) edit(at itemSpan) *lineEdit {
-	e := r.edits[at.Offset]
-	if e == nil {
-		e = &lineEdit{itemSpan: at}
-		r.edits[at.Offset] = e
-	}
-	return e
+	edits *filelog.Edits
 }
 
 // write takes in a change of a tree, whose bodies are loaded.
@@ -214,8 +111,8 @@ func (r *rewriter) write(c *store.Change) error {
 	if err != nil {
 		return err
 	}
-	var created []newLine
-	last := itemSpan{span: span{Span: filelog.Span{Offset: -1}}} // of the lines of the tree
+	var created []filelog.NewLine
+	last := filelog.Record{Span: filelog.Span{Offset: -1}} // of the lines of the tree
 	for _, s := range sessions {
 		if s.Was == nil {
 			lines, err := r.created(c, s)
@@ -229,18 +126,18 @@ func (r *rewriter) write(c *store.Change) error {
 		if err := r.session(c, s, e); err != nil {
 			return err
 		}
-		if last = later(last, e.line); len(e.items) > 0 {
-			last = later(last, e.items[len(e.items)-1])
+		if last = later(last, e.line.Record); len(e.items) > 0 {
+			last = later(last, e.items[len(e.items)-1].Record)
 		}
 	}
 	if len(created) > 0 {
-		end := r.edit(last)
-		end.after = append(end.after, created...)
+		end := r.edits.Of(last)
+		end.After = append(end.After, created...)
 	}
 	return nil
 }
 
-func later(a, b itemSpan) itemSpan {
+func later(a, b filelog.Record) filelog.Record {
 	if b.Offset > a.Offset {
 		return b
 	}
@@ -248,12 +145,12 @@ func later(a, b itemSpan) itemSpan {
 }
 
 // created are the lines of a session that was not there.
-func (r *rewriter) created(c *store.Change, s *change.Session) ([]newLine, error) {
+func (r *rewriter) created(c *store.Change, s *change.Session) ([]filelog.NewLine, error) {
 	line, err := r.newSessionLine(c, s.Is)
 	if err != nil {
 		return nil, err
 	}
-	lines := []newLine{{line, -1}}
+	lines := []filelog.NewLine{{Text: line}}
 	for i := range s.Items {
 		if line, err = r.itemLine(s.Is, &s.Items[i]); err != nil {
 			return nil, err
@@ -271,10 +168,10 @@ func (r *rewriter) session(c *store.Change, s *change.Session, e *entry) error {
 	if err != nil {
 		return err
 	}
-	r.replace(e.line, s.Is.Raw, line)
-	next := 0           // of e.items
-	var first []newLine // the lines before the first item that keeps its place
-	add := func(line newLine) { first = append(first, line) }
+	r.replace(e.line.Record, s.Is.Raw, line)
+	next := 0                   // of e.items
+	var first []filelog.NewLine // the lines before the first item that keeps its place
+	add := func(line filelog.NewLine) { first = append(first, line) }
 	for i := range s.Items {
 		it := &s.Items[i]
 		if line, err = r.itemLine(s.Is, it); err != nil {
@@ -285,17 +182,17 @@ func (r *rewriter) session(c *store.Change, s *change.Session, e *entry) error {
 			continue
 		}
 		r.drop(e.items[next:it.At])
-		at := e.items[it.At]
+		at := e.items[it.At].Record
 		r.replace(at, it.Is.Body.Raw, line)
 		if len(first) > 0 {
-			r.edit(at).before, first = first, nil
+			r.edits.Of(at).Before, first = first, nil
 		}
 		next = it.At + 1
-		add = func(line newLine) { to := r.edit(at); to.after = append(to.after, line) }
+		add = func(line filelog.NewLine) { to := r.edits.Of(at); to.After = append(to.After, line) }
 	}
 	if len(first) > 0 { // no item keeps its place
-		to := r.edit(e.line)
-		to.after = append(to.after, first...)
+		to := r.edits.Of(e.line.Record)
+		to.After = append(to.After, first...)
 	}
 	r.drop(e.items[next:])
 	return nil
@@ -303,27 +200,26 @@ func (r *rewriter) session(c *store.Change, s *change.Session, e *entry) error {
 
 // keyed is the line of an item at a new place. What is a record of its own from now on has a
 // key of its own.
-func (r *rewriter) keyed(line []byte, it *change.Item) newLine {
+func (r *rewriter) keyed(line []byte, it *change.Item) filelog.NewLine {
 	if it.Stays() {
 		if key, err := strconv.ParseInt(it.Was.Key, 10, 64); err == nil { // as it was made here
-			return newLine{line, key}
+			return filelog.NewLine{Text: line, Key: key, Is: true}
 		}
 	}
-	r.fresh++
-	return newLine{line, r.fresh - 1}
+	return filelog.NewLine{Text: line, Key: r.edits.Fresh(), Is: true}
 }
 
 // drop notes lines that leave their places.
-func (r *rewriter) drop(items []itemSpan) {
+func (r *rewriter) drop(items []span) {
 	for _, at := range items {
-		r.edit(at).gone = true
+		r.edits.Of(at.Record).Gone = true
 	}
 }
 
 // replace notes what a line becomes, if that is something else.
-func (r *rewriter) replace(at itemSpan, was, line []byte) {
+func (r *rewriter) replace(at filelog.Record, was, line []byte) {
 	if !slices.Equal(was, line) {
-		r.edit(at).text = line
+		r.edits.Of(at).Text = line
 	}
 }
 
@@ -420,72 +316,4 @@ func (r *rewriter) encode(rec any) ([]byte, error) {
 		return nil, fmt.Errorf("encoding a line: %w", err)
 	}
 	return line, nil
-}
-
-// splices are the changes of the stream, in their order, and the keys of the items that are
-// in it then.
-func (r *rewriter) splices() (list []filelog.Splice, keys []int64, err error) {
-	place := int64(0) // of the next item whose key is not among them
-	keep := func(end int64) {
-		for ; place < end; place++ {
-			keys = append(keys, r.s.key(place))
-		}
-	}
-	for _, e := range slices.SortedFunc(maps.Values(r.edits), func(a, b *lineEdit) int { return cmp.Compare(a.Offset, b.Offset) }) {
-		was, err := r.wholeLine(e.span)
-		if err != nil {
-			return nil, nil, unreadable(r.s.path, err)
-		}
-		keep(e.ordinal)
-		is := appendLines(nil, &keys, e.before)
-		switch {
-		case !e.item:
-		case e.gone:
-			place++
-		default:
-			keep(e.ordinal + 1)
-		}
-		if !e.gone {
-			text := e.text
-			if text == nil {
-				text = was[:e.Length]
-			}
-			is = append(append(is, text...), was[e.Length:]...)
-			if len(e.after) > 0 && !bytes.HasSuffix(was, []byte("\n")) {
-				is = append(is, '\n')
-			}
-		}
-		list = append(list, filelog.Change(int(e.Offset), was, appendLines(is, &keys, e.after)))
-	}
-	keep(r.s.index.items)
-	return list, keys, nil
-}
-
-// appendLines appends new lines, and the keys of those that are items.
-func appendLines(text []byte, keys *[]int64, lines []newLine) []byte {
-	for _, line := range lines {
-		text = append(append(text, line.text...), '\n')
-		if line.key >= 0 {
-			*keys = append(*keys, line.key)
-		}
-	}
-	return text
-}
-
-// wholeLine is a line with its end, and what is before that; without one at the end of the
-// stream.
-func (r *rewriter) wholeLine(at span) ([]byte, error) {
-	for more := 64; ; more *= 2 {
-		text := make([]byte, at.Length+more)
-		n, err := r.s.log.Bytes().ReadAt(text, at.Offset)
-		if end := bytes.IndexByte(text[min(n, at.Length):n], '\n'); end >= 0 {
-			return text[:at.Length+end+1], nil
-		}
-		if err == io.EOF && n >= at.Length {
-			return text[:n], nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
 }

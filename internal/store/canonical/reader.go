@@ -42,7 +42,7 @@ func (r *reader) outlines(ctx context.Context, tree *session.Tree) error {
 		e := r.s.index.byID[s.ID]
 		s.Items = make([]session.Item, 0, len(e.items))
 		for i, at := range e.items {
-			it, err := r.item(ctx, at.span)
+			it, err := r.item(ctx, at)
 			if err != nil {
 				return err
 			}
@@ -96,7 +96,7 @@ func (r *reader) bodies(ctx context.Context, tree *session.Tree) error {
 			if i == len(s.Items) || s.Items[i].Key != r.s.itemKey(at) {
 				continue
 			}
-			full, err := r.item(ctx, at.span)
+			full, err := r.item(ctx, at)
 			if err != nil {
 				return err
 			}
@@ -122,7 +122,7 @@ func (r *reader) changed(line int64) error {
 
 // span is where a line is.
 type span struct {
-	filelog.Span
+	filelog.Record
 	number int64 // from 1, as editors count
 }
 
@@ -199,7 +199,7 @@ func (g *glance) complete() bool {
 	return g.kind == typeItem && g.session != "" && g.itemKind != ""
 }
 
-// index says where everything of a stream is. It keeps about forty bytes for an
+// index says where everything of a stream is. It keeps about fifty bytes for an
 // item and no texts: trees are read again from their lines.
 type index struct {
 	model    string // of sessions that do not say
@@ -213,15 +213,9 @@ type index struct {
 type entry struct {
 	head  session.Session // without its items
 	task  *session.Digest // nil: that of the first item
-	line  itemSpan        // of the session itself; number 0 while none declares it
-	items []itemSpan      // in stored order
+	line  span            // of the session itself; number 0 while none declares it
+	items []span          // in stored order
 	refs  []string        // the ids that sub-session items name
-}
-
-type itemSpan struct {
-	span
-	ordinal int64 // its place among all items of the stream, or that of the next one
-	item    bool
 }
 
 // build reads the lines of a stream; the first one is handed to header.
@@ -242,7 +236,7 @@ func (x *index) build(ctx context.Context, log *filelog.Log, header func(filelog
 		case line.Err != nil:
 			x.faults = append(x.faults, lineFault(session.Undecodable, line.Number, "line", line.Err.Error()))
 		default:
-			x.add(skim, line.Text, span{line.Span, line.Number})
+			x.add(skim, line.Text, span{filelog.Record{Span: line.Span, Place: x.items}, line.Number})
 		}
 		if end := line.Offset + int64(line.Length); end >= next && progress != nil {
 			next = end + step
@@ -289,7 +283,8 @@ func (x *index) entry(id string) *entry {
 
 func (x *index) addItem(g *glance, line []byte, at span) {
 	e := x.entry(g.session)
-	e.items = append(e.items, itemSpan{at, x.items, true})
+	at.Is = true
+	e.items = append(e.items, at)
 	x.items++
 	refers := g.itemKind == session.SubSession.String()
 	if !refers && !bytes.Contains(line, childMember) {
@@ -323,7 +318,7 @@ func (x *index) addSession(id string, line []byte, at span) {
 			"the session %s is already on line %d; this one is ignored", quoted(id), e.line.number)))
 		return
 	}
-	e.line = itemSpan{at, x.items, false}
+	e.line = at
 	e.declare(line)
 	e.head.Model = cmp.Or(e.head.Model, x.model)
 }
@@ -409,7 +404,7 @@ func (x *index) reportUndeclared() {
 		first := e.items[0]
 		f := lineFault(session.Undecodable, first.number, "session", fmt.Sprintf(
 			"an item of session %s, which no line declares (items: %d)", quoted(e.head.ID), len(e.items)))
-		f.Ref = session.Ref{Session: e.head.ID, Table: tableItems, Key: strconv.FormatInt(first.ordinal, 10)}
+		f.Ref = session.Ref{Session: e.head.ID, Table: tableItems, Key: strconv.FormatInt(first.Place, 10)}
 		f.Count = len(e.items)
 		x.faults = append(x.faults, f)
 		delete(x.byID, e.head.ID)

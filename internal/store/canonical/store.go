@@ -14,8 +14,6 @@ import (
 	"hash"
 	"io"
 	"iter"
-	"math"
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -24,7 +22,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -69,7 +66,7 @@ type stream struct {
 	index  index
 	newer  bool            // its format is of a later version
 	only   map[string]bool // the sessions whose trees are wanted; nil for all
-	counted
+	keys   filelog.Keys
 }
 
 func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
@@ -200,20 +197,11 @@ func (s *stream) heads() []forest.Head {
 
 // Copy implements store.Copier.
 func (s *stream) Copy(_ context.Context, path string, progress func(int64)) (*store.Source, error) {
-	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, err
+	done, err := s.log.Copy(path, s.facts.Path)
+	if err == nil && progress != nil {
+		progress(done)
 	}
-	if owner, there := os.Stat(s.facts.Path); there == nil && s.facts.Path != "-" {
-		err = atomicfile.GiveTo(to, owner)
-	}
-	if err == nil {
-		var done int64
-		if done, err = atomicfile.Copy(to, io.NewSectionReader(s.log.Bytes(), 0, math.MaxInt64)); progress != nil {
-			progress(done)
-		}
-	}
-	return &store.Source{Path: path}, errors.Join(err, to.Close())
+	return &store.Source{Path: path}, err
 }
 
 // Fill implements store.Store. A tree may have some of its sessions and items only.
@@ -419,7 +407,7 @@ func (r *reader) sum(e *entry) (store.Sum, error) {
 }
 
 // itemKey is the key of an item.
-func (s *stream) itemKey(at itemSpan) string { return strconv.FormatInt(s.key(at.ordinal), 10) }
+func (s *stream) itemKey(at span) string { return strconv.FormatInt(s.keys.Key(at.Place), 10) }
 
 func write(h hash.Hash, line []byte) {
 	h.Write(line)
