@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/problem"
@@ -55,6 +56,9 @@ func (a Apply) Run(ctx context.Context, ed store.Editor, plan *Plan) (*Receipt, 
 	err, first := plan.Store.same(ed), firstBatch
 	if plan.Store.Identity != "" { // a server sends the sessions that are asked for, with some round trips for each
 		first = max(firstBatch/4, 1)
+	}
+	if _, alone := ed.(store.Alone); alone {
+		first = math.MaxInt
 	}
 	if err == nil && batchOf(plan.Trees, first) < len(plan.Trees) {
 		run.lockFor, err = run.patience()

@@ -11,8 +11,12 @@ import (
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/registry"
 )
+
+// parted is a stream whose trees share no transaction.
+type parted struct{ store.Editor }
 
 // TestAStreamIsRepairedInPlace: a repair in place writes what a repair into a new file does,
 // in one batch and in many, of which each gives the items of the next ones other places; and
@@ -23,12 +27,19 @@ func TestAStreamIsRepairedInPlace(t *testing.T) {
 	before := streamDump(t, path)
 	r, err := tryStreamWith(before, repair.Options{})
 	must(t, err)
-	for name, small := range map[string]func() func(){"one batch": func() func() { return func() {} }, "many batches": repair.SmallBatches} {
+	for _, name := range []string{"one batch", "many batches"} {
 		t.Run(name, func(t *testing.T) {
-			defer small()()
+			defer repair.SmallBatches()()
 			path := filepath.Join(t.TempDir(), "s.ndjson")
 			must(t, os.WriteFile(path, []byte(before), 0o640))
-			_, receipt, err := repairtest.Repair(path)
+			plan, kind, err := repairtest.Plan(path)
+			must(t, err)
+			ed, err := kind.Edit(t.Context(), registry.ToEdit(path))
+			must(t, err)
+			if name == "many batches" {
+				ed = parted{ed}
+			}
+			receipt, err := repair.Apply{Backup: path + ".backup", Receipt: path + ".receipt.json", Prologue: kind.Prologue}.Run(t.Context(), ed, plan)
 			must(t, err)
 			if many := len(receipt.Batches) > 1; many != (name == "many batches") {
 				t.Errorf("%d batches", len(receipt.Batches))

@@ -73,6 +73,10 @@ type Editor interface {
 // back those that changed.
 type Piecemeal interface{ Piecemeal() }
 
+// Alone is an Editor of one file that every commit replaces as a whole, and for which nobody
+// waits: all trees share a transaction.
+type Alone interface{ Alone() }
+
 // Sum is a stable digest of one session as it is stored.
 type Sum struct {
 	// Record covers the session's own record and all of its items: equal

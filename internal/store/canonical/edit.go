@@ -33,16 +33,10 @@ func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
 	}
 	e := &editor{Placed: file, src: src}
 	s, err := e.stream(ctx)
-	if err == nil {
-		err = s.Close()
-	}
-	if err == nil && s.newer {
-		err = problem.New(problem.Usage, "Repair it with a later sessctl.", "%s cannot be repaired: %s", s.path, s.facts.ReadOnly)
-	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return e, nil
+	return e, s.Close()
 }
 
 // stream reads the stream as the transaction sees it.
@@ -52,6 +46,9 @@ func (e *editor) stream(ctx context.Context) (*stream, error) {
 		return nil, err
 	}
 	s, err := read(ctx, e.src, log, store.Options{})
+	if err == nil && s.newer {
+		err = problem.New(problem.Usage, "Repair it with a later sessctl.", "%s cannot be repaired: %s", s.path, s.facts.ReadOnly)
+	}
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}

@@ -25,6 +25,9 @@ type Keys struct {
 	fresh int64   // how many new records there were, whose keys are below zero
 }
 
+// Alone implements store.Alone.
+func (p *Placed) Alone() {}
+
 // Key is that of the record at a place.
 func (k *Keys) Key(place int64) int64 {
 	if place < int64(len(k.list)) {
