@@ -157,9 +157,8 @@ func (r *rewriter) created(c *store.Change, s *change.Session) ([]filelog.NewLin
 	return lines, nil
 }
 
-// session changes the lines of a session that is there. The items that still
-// follow each other keep their places; every other one is written behind its
-// predecessor.
+// session changes the lines of a session that is there. The items that still follow each
+// other keep their places; every other one is written behind its predecessor.
 func (r *rewriter) session(c *store.Change, s *change.Session, e *entry) error {
 	line, err := sessionLineOf(c, s, e)
 	if err != nil {
@@ -195,8 +194,7 @@ func (r *rewriter) session(c *store.Change, s *change.Session, e *entry) error {
 	return nil
 }
 
-// keyed is the line of an item at a new place. What is a record of its own from now on has a
-// key of its own.
+// keyed is the line of an item at a new place; what is a record only now has a new key.
 func (r *rewriter) keyed(line []byte, it *change.Item) filelog.NewLine {
 	if it.Stays() {
 		if key, err := strconv.ParseInt(it.Was.Key, 10, 64); err == nil { // as it was made here
