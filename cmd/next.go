@@ -55,7 +55,7 @@ func nextCommands(args []string, results []*check.Result) []render.Command {
 
 // planCommand shows what a repair would do. A store that is only read is exported before.
 func planCommand(facts *session.Store, path string) render.Command {
-	rewritten := slices.ContainsFunc(registry.Kinds, func(k store.Kind) bool { return k.Name == facts.Kind && k.Rewrite != nil })
+	rewritten := slices.ContainsFunc(registry.Kinds, func(k store.Kind) bool { return k.Name == facts.Kind && k.Stream })
 	if facts.ReadOnly != "" && !rewritten {
 		return render.Command{
 			Line: "sessctl export " + shell.Path(facts.Path) + " --output " + shell.Path(streamName(facts.Path)), Why: "a stream, which can be repaired",

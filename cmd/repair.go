@@ -42,8 +42,8 @@ says, nothing is changed. Close the runtime first.
 
 STORE is a file or the URL of a PostgreSQL database; without one, the store at its usual place, if there is only
 one. On a terminal you are asked; elsewhere --yes is needed. With --output the
-store stays as it is and a repaired copy is written, of a canonical stream, too
-(STORE may be - then).
+store stays as it is and a repaired copy is written (STORE may be - then, for a
+canonical stream).
 
 What the provider of a session accepts is left as it is, unless --select names
 the rule.
@@ -383,9 +383,14 @@ func (p *program) canAsk() bool {
 
 // apply changes the store.
 func (r *repairRun) apply(ctx context.Context, backup string) error {
-	if now, err := os.Stat(r.path); !registry.OnServer(r.path) && (err != nil || !os.SameFile(r.planned, now)) {
-		return problem.New(problem.Busy, "Nothing was changed. Run the repair again to get a new plan.",
-			"%s was moved or replaced by another file after the plan was made", r.path)
+	now, err := os.Stat(r.path)
+	const next = "Nothing was changed. Run the repair again to get a new plan."
+	switch {
+	case registry.OnServer(r.path):
+	case err != nil || !os.SameFile(r.planned, now):
+		return problem.New(problem.Busy, next, "%s was moved or replaced by another file after the plan was made", r.path)
+	case r.kind.Stream && (now.Size() != r.planned.Size() || !now.ModTime().Equal(r.planned.ModTime())): // items are named by their places
+		return problem.New(problem.Busy, next, "%s was changed after the plan was made", r.path)
 	}
 	r.noteLeftovers(backup)
 	ed, err := r.kind.Edit(ctx, registry.ToEdit(r.path))

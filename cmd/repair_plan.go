@@ -176,7 +176,7 @@ func (r *repairRun) refusal() error {
 		return refuse(r.facts.ReadOnly)
 	case r.kind.Edit == nil:
 		return refuse("it is a " + r.kind.Title)
-	case r.facts.Writer == session.WriterLive:
+	case r.inUse():
 		return problem.New(problem.Busy, "Nothing was changed. Close that program and try again.",
 			"%s is in use: %s has it open", name, cmp.Or(r.facts.WriterName, "another process"))
 	case r.incomplete != "":
@@ -189,13 +189,17 @@ func (r *repairRun) refusal() error {
 	return nil
 }
 
+// inUse reports whether a program has the store open. A stream tells that of the store that it
+// was exported from.
+func (r *repairRun) inUse() bool { return r.facts.Writer == session.WriterLive && !r.kind.Stream }
+
 // instead is what to type for a store that cannot be repaired in place as it is.
 func (r *repairRun) instead() render.Command {
 	switch {
 	case !r.copyable():
 		line := "sessctl export " + shell.Path(r.path) + " --output " + shell.Path(streamName(r.path))
 		return render.Command{Line: line, Why: "write a stream, which can be repaired"}
-	case r.kind.Edit != nil && r.facts.Writer == session.WriterLive:
+	case r.kind.Edit != nil && r.inUse():
 		return r.again("make these changes once the store is closed")
 	}
 	return r.again("write a repaired copy", "--output", r.copyName())
@@ -224,7 +228,7 @@ func (r *repairRun) urgency(f *check.Finding) []int {
 
 // copyable reports whether a copy of the store can be repaired.
 func (r *repairRun) copyable() bool {
-	return r.kind.Rewrite != nil || r.kind.Edit != nil && r.facts.ReadOnly == "" && !registry.OnServer(r.path)
+	return r.kind.Edit != nil && (r.kind.Stream || r.facts.ReadOnly == "" && !registry.OnServer(r.path))
 }
 
 // streamName is a name for a stream of a store.
@@ -311,9 +315,7 @@ func (r *repairRun) write(ctx context.Context, opened *registry.Opened) error {
 	}
 	set, clearLine := r.progress("copying")
 	receipt, err := repair.Apply{Receipt: out + receiptEnding, Tool: toolName(), Prologue: r.kind.Prologue, Progress: set, Changed: opened.Changed}.
-		Output(ctx, r.kind, opened.Store, r.plan, out, func(path string) (store.Store, error) {
-			return registry.Open(ctx, path, r.kind.Name, nil, store.Options{Deep: true})
-		})
+		Output(ctx, r.kind, opened.Store, r.plan, out)
 	clearLine()
 	if err != nil {
 		return err

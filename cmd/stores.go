@@ -35,8 +35,7 @@ func runStores(ctx context.Context, p *program) error {
 	var kinds []render.KnownKind
 	locations := registry.Locations(ctx, p.home)
 	for _, k := range registry.Kinds {
-		// What is written anew as a whole is read from its start to its end.
-		known := render.KnownKind{Name: k.Name, Title: k.Title, Stream: k.Rewrite != nil, Folder: k.Folder}
+		known := render.KnownKind{Name: k.Name, Title: k.Title, Stream: k.Stream, Folder: k.Folder}
 		for _, l := range locations {
 			if l.Kind.Name == k.Name {
 				known.Places = append(known.Places, p.look(ctx, l))

@@ -192,7 +192,7 @@ func look(path string) render.Receipt {
 		found.Made += one(is)
 	}
 	found.Sessions = len(made) - found.Made
-	if r.State == repair.Done && len(made) == 0 {
+	if r.State == repair.Done && isCopy(r) {
 		found.State = copied
 	}
 	_ = r.Close()
@@ -217,6 +217,11 @@ func cutBackup(path string) (store string, at time.Time) {
 	return path[:mark], at
 }
 
+// isCopy reports whether a receipt is that of a repaired copy of a stream.
+func isCopy(r *repair.Receipt) bool {
+	return r.Backup == "" && slices.ContainsFunc(registry.Kinds, func(k store.Kind) bool { return k.Stream && k.Name == r.Store.Kind })
+}
+
 // copied is the state of a receipt of a repaired copy: nothing was changed.
 const copied = "copy"
 
@@ -229,7 +234,7 @@ func undo(ctx context.Context, p *program, receipt *repair.Receipt, path string)
 		return p.tell("This repair of %s is undone already. Nothing was changed.", name)
 	case at < 0:
 		return problem.New(problem.Usage, "Use the sessctl that wrote the receipt.", "%s is for a store of an unknown kind: %s", path, subject.Kind)
-	case registry.Kinds[at].Rewrite != nil:
+	case isCopy(receipt):
 		return p.tell("%s is a repaired copy: what it was made from was never changed. Remove the copy if you do not want it.", name)
 	case registry.Kinds[at].Edit == nil:
 		return problem.New(problem.Usage, "Put the backup that the receipt names in its place.",

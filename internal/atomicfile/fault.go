@@ -1,6 +1,9 @@
 package atomicfile
 
-import "os"
+import (
+	"io"
+	"os"
+)
 
 // Fault is asked before each change of a file that has to last: its error is that of the
 // change. op is write, sync, rename, link or truncate. A test makes a disk full with it.
@@ -23,6 +26,13 @@ func Write(f *os.File, p []byte) (int, error) {
 	}
 	return f.Write(p)
 }
+
+// Copy writes all that is read where a file is, and counts it.
+func Copy(f *os.File, from io.Reader) (int64, error) { return io.Copy(writing{f}, from) }
+
+type writing struct{ f *os.File }
+
+func (w writing) Write(p []byte) (int, error) { return Write(w.f, p) }
 
 // Sync makes what was written to a file last.
 func Sync(f *os.File) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/problem"
@@ -55,6 +56,9 @@ func (a Apply) Run(ctx context.Context, ed store.Editor, plan *Plan) (*Receipt, 
 	err, first := plan.Store.same(ed), firstBatch
 	if plan.Store.Identity != "" { // a server sends the sessions that are asked for, with some round trips for each
 		first = max(firstBatch/4, 1)
+	}
+	if _, alone := ed.(store.Alone); alone {
+		first = math.MaxInt
 	}
 	if err == nil && batchOf(plan.Trees, first) < len(plan.Trees) {
 		run.lockFor, err = run.patience()
@@ -329,7 +333,10 @@ func (a *application) tree(t *Tree, st store.Store, stored map[string]*session.T
 			return nil, problem.New(problem.Busy, "Run the repair again to get a new plan.", "session %s was added after the plan was made", s.ID)
 		}
 	}
-	part := t.needed(tree)
+	part := tree
+	if !st.Facts().NeedsAll {
+		part = t.needed(tree)
+	}
 	if err := st.Fill(a.ctx, part); err != nil {
 		return nil, err
 	}
@@ -363,7 +370,7 @@ func (a *application) verify(foretold []*executed, all *executed) (map[string]st
 	judged.Writer = session.ParseWriter(a.plan.Store.Writer)
 	for _, c := range foretold {
 		got := joined(stored, c.After)
-		err := verification{&judged, a.plan.Judge(), c, true}.of(got)
+		err := verification{&judged, a.plan.Judge(), c}.of(got)
 		if err == nil {
 			err = sameTexts(a.ctx, st, c, got)
 		}

@@ -189,7 +189,7 @@ func TestAPlanForASessionThatIsGone(t *testing.T) {
 			st, err := openStream(path)
 			must(t, err)
 			a := repair.Apply{Receipt: path + ".receipt.json", Prologue: canonical.Kind.Prologue}
-			_, err = a.Output(t.Context(), canonical.Kind, st, plan, path+".out", openStream)
+			_, err = a.Output(t.Context(), canonical.Kind, st, plan, path+".out")
 			if problem.ClassOf(err) != problem.Busy || !strings.Contains(err.Error(), "session P") {
 				t.Errorf("got %v", err)
 			}

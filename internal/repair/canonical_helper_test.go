@@ -87,7 +87,7 @@ func tryStreamWith(text string, opts repair.Options) (*streamRepair, error) {
 		return r, err
 	}
 	a := repair.Apply{Receipt: filepath.Join(folder, "receipt.json"), Prologue: canonical.Kind.Prologue}
-	if r.receipt, err = a.Output(ctx, canonical.Kind, st, r.plan, out, openStream); err != nil {
+	if r.receipt, err = a.Output(ctx, canonical.Kind, st, r.plan, out); err != nil {
 		return r, fmt.Errorf("%w\nafter %s", err, fixesOf(r.plan))
 	}
 	if before, err := os.ReadFile(path); err != nil || string(before) != text {

@@ -24,6 +24,7 @@ type draft struct {
 	behind    map[string]*list.Element // the result that was put last behind a row
 	fresh     int                      // names new records
 	sets      []session.Edit
+	callers   []session.Ref     // records of calls that name another child, as their results do
 	gone      []departed        // what was taken out of the tree
 	rewritten []rewritten       // what says something else now
 	parted    []rewritten       // what lost a result that it had, as it was; the edit only names it
@@ -477,7 +478,7 @@ func (d *draft) endRun(e session.Edit) error {
 // callFollows lets the call of a result name the child that the result names from
 // now on: a store keeps it with the result only. It is the last call of that id
 // before the result, which is given as it was.
-func (it *entry) callFollows(was session.Result, child string, fix int) {
+func (d *draft) callFollows(it *entry, was session.Result, child string) {
 	var caller *entry
 	var nth int
 	for at := it.home.items.Front(); at != nil && at.Value.(*entry) != it; at = at.Next() {
@@ -491,9 +492,10 @@ func (it *entry) callFollows(was session.Result, child string, fix int) {
 	}
 	told := *caller.Calls[nth].Delegation
 	told.Child = child
-	caller.ownIn(fix)
+	caller.ownIn(d.fixes)
 	caller.copyCalls()
 	caller.Calls[nth].Delegation = &told
+	d.callers = append(d.callers, session.Ref{Table: caller.Table, Key: caller.Key})
 }
 
 // claims are what the fixes of a round have already changed. A fix that needs

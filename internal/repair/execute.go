@@ -109,6 +109,9 @@ func (t *Tree) execute(tree *session.Tree, prologue store.Prologue, st store.Sto
 		for _, e := range d.sets {
 			c.set.add(e.Ref)
 		}
+		for _, caller := range d.callers {
+			c.set.add(caller)
+		}
 		maps.Copy(c.Split, d.split)
 		c.After = related(st, d.tree())
 	}
@@ -132,7 +135,7 @@ func (c *executed) settle(amended map[string]Kept) {
 		for i := range s.Items {
 			row := s.ItemRef(i).Row()
 			was := before[row]
-			if was == nil {
+			if was == nil || c.amends(s.ItemRef(i), session.Scrub) { // of which the model may hold nothing
 				continue
 			}
 			is := s.Items[i]

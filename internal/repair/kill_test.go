@@ -27,6 +27,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
+	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/claudecode/claudetest"
 	"github.com/sessctl/sessctl/internal/store/crush/crushtest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
@@ -169,6 +170,24 @@ func claudeDump(t tester, path string) string {
 	return strings.Join(all, "\n")
 }
 
+// streamStore is a stream of a store with leaks.
+func streamStore(t *testing.T, path string) {
+	t.Helper()
+	database := filepath.Join(t.TempDir(), "session.db")
+	leakyStore(t, database)
+	opened, err := registry.Open(t.Context(), database, "", nil, store.Options{})
+	must(t, err)
+	defer func() { must(t, opened.Close()) }()
+	must(t, os.WriteFile(path, []byte(exportStream(t, opened.Store)), 0o600))
+}
+
+func streamDump(t tester, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	must(t, err)
+	return string(text)
+}
+
 // crushStore has two sessions that were killed themselves.
 func crushStore(t *testing.T, path string) {
 	t.Helper()
@@ -231,6 +250,7 @@ func killables() map[string]killable {
 	return map[string]killable{
 		"wal": {make: leaky(), dump: agentDump}, "rollback journal": {make: leaky(agenttest.RollbackJournal()), dump: agentDump},
 		"crush": {make: crushStore, dump: crushDump}, "goose": {make: gooseStore, dump: gooseDump}, "opencode": {make: opencodeStore, dump: opencodeDump},
+		"stream":      {make: streamStore, dump: streamDump},
 		"claude code": {make: claudeStore, dump: claudeDump, files: true},
 	}
 }
@@ -392,13 +412,13 @@ func TestKilledWhileTheReceiptIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	repair.AtStep(func(string) {})
-	store, err := os.ReadFile(path)
+	stored, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	committed := written[:bytes.LastIndexByte(written[:len(written)-1], '\n')+1] // two batches
 	undo := func(receipt []byte) (int, error) {
-		for name, data := range map[string][]byte{path: store, path + ".receipt.json": receipt} {
+		for name, data := range map[string][]byte{path: stored, path + ".receipt.json": receipt} {
 			if err := os.WriteFile(name, data, 0o600); err != nil {
 				t.Fatal(err)
 			}

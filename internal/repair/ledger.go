@@ -1,11 +1,11 @@
 package repair
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/sessctl/sessctl/internal/session"
@@ -142,13 +142,19 @@ func (l *Ledger) leave(e session.Edit, was, is map[string]string, other map[stri
 		if other[e.Twin.Key] { // the receipt keeps what it was
 			twin = was[e.Twin.Key]
 		}
-		if twin != was[e.Ref.Key] {
+		if saidIn(twin) != saidIn(was[e.Ref.Key]) {
 			return fmt.Errorf("%s was removed, but %s does not hold the same bytes", e.Ref.Row(), e.Twin.Row())
 		}
 		l.Removed++
 	}
 	delete(was, e.Ref.Key)
 	return nil
+}
+
+// saidIn is what of the digest of an item is the same for its copies.
+func saidIn(sum string) string {
+	said, _, _ := strings.Cut(sum, store.SumSays)
+	return said
 }
 
 // rowsOf are the digests of all items, by key.
@@ -165,80 +171,6 @@ func records(sums map[string]store.Sum) map[string]string {
 	list := map[string]string{}
 	for id, s := range sums {
 		list[id] = s.Record
-	}
-	return list
-}
-
-// streamLedger is the ledger of a rewritten tree, whose records have other bytes and
-// keys than before. It counts what items say: as multisets, before = after −
-// synthetic + quarantined + removed, where what an edit changed counts as what it
-// has become. All bodies must be loaded.
-func streamLedger(c *executed, stored *session.Tree) (Ledger, error) {
-	l := Ledger{Edited: len(c.edited)}
-	balance := map[string]int{}
-	for _, s := range c.Before.Sessions {
-		for i := range s.Items {
-			l.Before += count(balance, 1, parts(&s.Items[i]))
-		}
-	}
-	for _, s := range stored.Sessions {
-		for i := range s.Items {
-			l.After += count(balance, -1, parts(&s.Items[i]))
-		}
-	}
-	for _, s := range c.After.Sessions {
-		for i := range s.Items {
-			if s.Items[i].Table == "" {
-				l.Synthetic += count(balance, 1, parts(&s.Items[i]))
-			}
-		}
-	}
-	for i := range c.gone {
-		n := count(balance, -1, parts(&c.gone[i].item))
-		if c.gone[i].edit.Op == session.Quarantine {
-			l.Quarantined += n
-		} else {
-			l.Removed += n
-		}
-	}
-	for i := range c.amended {
-		count(balance, -1, parts(&c.amended[i].was))
-		count(balance, 1, parts(&c.amended[i].is))
-	}
-	for part, n := range balance {
-		if n > 0 {
-			return l, fmt.Errorf("something that was said is missing (%d times): %.40q", n, part)
-		}
-		if n < 0 {
-			return l, fmt.Errorf("something that nobody said was added (%d times): %.40q", -n, part)
-		}
-	}
-	return l, nil
-}
-
-func count(balance map[string]int, sign int, parts []string) int {
-	for _, p := range parts {
-		balance[p] += sign
-	}
-	return len(parts)
-}
-
-// parts are what an item says, each as a text of its own: itself, unless it is
-// there for its results only, and every result.
-func parts(it *session.Item) []string {
-	var list []string
-	body := cmp.Or(it.Body, &session.Body{})
-	if !onlyResults(it) || len(it.Results) == 0 {
-		calls := ""
-		for i := range it.Calls {
-			calls += fmt.Sprintf("%q %q %q ", it.Calls[i].ID, it.Calls[i].Name, it.Calls[i].Args)
-		}
-		list = append(list, fmt.Sprintf("%s %s %q %q %q %s%s", it.Kind, it.Role, it.Agent, body.Text, body.Reasoning, calls, it.Child))
-	}
-	for i := range it.Results {
-		if r := &it.Results[i]; r.CallID != takenResult {
-			list = append(list, fmt.Sprintf("result %q %t %q", r.CallID, r.IsError, r.Text))
-		}
 	}
 	return list
 }

@@ -30,6 +30,9 @@ func TestTheLedgerOfEdits(t *testing.T) {
 		{name: "edited, but never there", before: two, after: two, edited: []int{3}, err: "0 items were changed, and the plan changes 1"},
 		{name: "a twin of what is edited left", before: two, after: map[string]string{"1": "b"}, gone: []departed{twin}, edited: []int{1}, want: Ledger{Before: 2, After: 1, Removed: 1, Edited: 1}},
 		{name: "a twin of what is not edited left", before: two, after: map[string]string{"1": "b"}, gone: []departed{twin}, err: "does not hold the same bytes"},
+		{name: "a twin that differs in what nobody is sent", before: map[string]string{"1": "a/1", "2": "a/2"}, after: map[string]string{"1": "a/1"}, gone: []departed{twin}, want: Ledger{Before: 2, After: 1, Removed: 1}},
+		{name: "a twin that says something else", before: map[string]string{"1": "a/1", "2": "b/1"}, after: map[string]string{"1": "a/1"}, gone: []departed{twin}, err: "does not hold the same bytes"},
+		{name: "what nobody is sent is not edited", before: map[string]string{"1": "a/1"}, after: map[string]string{"1": "a/2"}, err: "the bytes of item 1 changed"},
 		{name: "no twin left", before: map[string]string{"1": "c", "2": "a"}, after: map[string]string{"1": "b"}, gone: []departed{twin}, edited: []int{1}, err: "does not hold the same bytes"},
 	}
 	for _, tt := range tests {
@@ -77,24 +80,5 @@ func TestEditedRecordsAreKeptAsTheyWere(t *testing.T) {
 	}
 	if got, want := strings.Join(kept, "; "), "items/4 twice left; items/3 results edited; items/2 calls edited"; got != want {
 		t.Errorf("kept %s\nwant %s", got, want)
-	}
-	l, err := streamLedger(c, c.After)
-	if want := (Ledger{Before: 5, After: 4, Quarantined: 1, Edited: 2}); err != nil || l != want {
-		t.Errorf("ledger %+v, %v", l, err)
-	}
-	for name, spoil := range map[string]func(*session.Session){
-		"the old arguments": func(s *session.Session) { s.Items[2].Calls[0].Args = "{" },
-		"the old id":        func(s *session.Session) { s.Items[1].Results[0].CallID = "c2" },
-	} {
-		wrong := &session.Tree{Sessions: []*session.Session{{ID: "P"}}}
-		for i := range c.After.Root().Items {
-			it := c.After.Root().Items[i]
-			it.Calls, it.Results = append([]session.Call{}, it.Calls...), append([]session.Result{}, it.Results...)
-			wrong.Root().Items = append(wrong.Root().Items, it)
-		}
-		spoil(wrong.Root())
-		if _, err := streamLedger(c, wrong); err == nil {
-			t.Errorf("%s balance", name)
-		}
 	}
 }

@@ -142,7 +142,7 @@ func TestVerifyComparesBranchesAndPositions(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := want
 			tt.change(&got)
-			v := verification{facts: &session.Store{Keys: session.Keys{Renumbers: tt.renumbers}}, rows: true}
+			v := verification{facts: &session.Store{Keys: session.Keys{Renumbers: tt.renumbers}}}
 			if what := v.difference(&want, &got, false); what != tt.what {
 				t.Errorf("the difference is %q, want %q", what, tt.what)
 			}

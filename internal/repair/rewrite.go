@@ -47,7 +47,7 @@ func (d *draft) rewrite(e session.Edit) error {
 		}
 	}
 	if names && told.CallID != "" {
-		it.callFollows(told, valueOf(e), d.fixes)
+		d.callFollows(it, told, valueOf(e))
 	}
 	it.Meaning = meaningAfter(was.Meaning, e)
 	if at := it.own.rewritten; at >= 0 {

@@ -23,7 +23,6 @@ type verification struct {
 	facts *session.Store
 	judge rules.Judge
 	*executed
-	rows bool // records keep their keys and have positions; in a rewritten store they are numbered anew
 }
 
 func (v verification) of(stored *session.Tree) error {
@@ -121,7 +120,7 @@ func sameTexts(ctx context.Context, st store.Store, foretold *executed, stored *
 	for _, s := range part.Sessions {
 		for i := range s.Items {
 			want, got := texts(said[n]), texts(unwrapped(&s.Items[i], said[n]))
-			if foretold.omits(s.ItemRef(i)) {
+			if foretold.amends(s.ItemRef(i), session.Omit) {
 				want, got = linesOf(said[n]), linesOf(&s.Items[i])
 			}
 			if !slices.EqualFunc(want, got, foretold.sameText) {
@@ -133,9 +132,9 @@ func sameTexts(ctx context.Context, st store.Store, foretold *executed, stored *
 	return nil
 }
 
-// omits reports whether blocks of an item leave.
-func (c *executed) omits(ref session.Ref) bool {
-	return slices.ContainsFunc(c.amended, func(r rewritten) bool { return r.edit.Op == session.Omit && whole(r.edit.Ref) == whole(ref) })
+// amends reports whether such an edit changes an item.
+func (c *executed) amends(ref session.Ref, op session.Op) bool {
+	return slices.ContainsFunc(c.amended, func(r rewritten) bool { return r.edit.Op == op && whole(r.edit.Ref) == whole(ref) })
 }
 
 // linesOf are all lines of the texts of an item of which blocks left, in no order: where a note
@@ -188,7 +187,7 @@ func (v verification) difference(want, got *session.Item, edited bool) string {
 	if want.Table != "" {
 		flags |= session.Unfinished | session.BlankText | session.TrailingSpace | session.NullText | session.EmptyCalls
 	}
-	stored := v.rows && want.Table != ""
+	stored := want.Table != ""
 	part := isPart(session.Ref{Key: want.Key}) // a record of its own now
 	digests := stored && !edited && !part
 	for _, part := range []struct {
@@ -197,7 +196,7 @@ func (v verification) difference(want, got *session.Item, edited bool) string {
 	}{
 		{"row", !stored || part || v.facts.CountsRows || want.Table == got.Table && want.Key == got.Key},
 		{"meaning", !digests || want.Meaning == got.Meaning},
-		{"position", !v.rows || v.facts.Renumbers || want.Position == got.Position},
+		{"position", v.facts.Renumbers || want.Position == got.Position},
 		{"kind", want.Kind == got.Kind},
 		{"role", want.Role == got.Role},
 		{"agent", want.Agent == got.Agent},

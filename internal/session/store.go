@@ -150,6 +150,8 @@ type Keys struct {
 	// CountsKeys: the key of an item is its place among all items of the store, so that
 	// it changes with what is put before it, in whatever session.
 	CountsKeys bool
+	// NeedsAll: what becomes of an item is written only where all bodies of its tree are loaded.
+	NeedsAll bool
 	// Renumbers: the store numbers records anew when one is put between others.
 	// Positions tell the order only.
 	Renumbers bool

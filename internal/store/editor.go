@@ -73,6 +73,10 @@ type Editor interface {
 // back those that changed.
 type Piecemeal interface{ Piecemeal() }
 
+// Alone is an Editor of one file that every commit replaces as a whole, and for which nobody
+// waits: all trees share a transaction.
+type Alone interface{ Alone() }
+
 // Sum is a stable digest of one session as it is stored.
 type Sum struct {
 	// Record covers the session's own record and all of its items: equal
@@ -86,9 +90,12 @@ type Sum struct {
 	// Own covers the session's own record alone.
 	Own string
 	// Items covers what each item says, by key, wherever it stands: the same
-	// after a move.
+	// after a move. Where copies can differ in what nobody is sent, that is behind SumSays.
 	Items map[string]string
 }
+
+// SumSays ends, in the digest of an item, that of what is sent of it.
+const SumSays = "/"
 
 // Summer is a store that can be held against what it was: see Sum. Every store
 // that can be repaired is one. An error because a part of the store cannot be read is a

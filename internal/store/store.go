@@ -20,6 +20,7 @@ type Kind struct {
 	Title string // "docker agent": for people
 
 	Folder bool // a store is a folder, not a file
+	Stream bool // a store is a file that is read from its start to its end, and can be standard input
 
 	// Locations are the paths where a runtime of this kind keeps its store
 	// when nobody says otherwise, most likely first. home may be "".
@@ -42,11 +43,8 @@ type Kind struct {
 	Open func(ctx context.Context, src *Source, opts Options) (Store, error)
 
 	// Edit opens the store for repair in place, or for undo. The source need not be
-	// opened for reading. nil where a repair can only be written into a new file.
+	// opened for reading. nil where none is repaired.
 	Edit func(ctx context.Context, src *Source) (Editor, error)
-
-	// Rewrite writes a store into a new one; nil where stores are changed in place.
-	Rewrite func(st Store, to io.Writer) (Rewriter, error)
 
 	Prologue Prologue
 }
@@ -54,13 +52,6 @@ type Kind struct {
 // Prologue is what a child starts with that a call creates: its title and its
 // first items, with bodies.
 type Prologue func(call *session.Call) (title string, items []session.Item)
-
-// Rewriter writes a store anew: each tree as a change makes it, and as it is stored where
-// there is none for it.
-type Rewriter interface {
-	Write(change *Change) error // of trees whose bodies are loaded
-	Flush() error
-}
 
 // Options are what a caller may ask of every adapter. Each is about reading less or more, and an
 // adapter that cannot honour one reads as without it: Only is known to docker agent, the event stores

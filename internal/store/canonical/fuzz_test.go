@@ -54,7 +54,7 @@ func FuzzScrub(f *testing.F) {
 		text := header + sessionP + "\n" + item + said + "\"}\n"
 		var want *session.Session
 		damaged := false
-		got := rewrite(t, open(t, text), func(tree *session.Tree) {
+		got := rewrite(t, text, func(tree *session.Tree) {
 			want = tree.Session("P")
 			before := len(want.Faults)
 			want.Faults = slices.DeleteFunc(want.Faults, func(f session.Fault) bool { return f.Kind == session.BadUnicode })

@@ -75,7 +75,7 @@ func TestFacts(t *testing.T) {
 {"type":"session","id":"B","model":"m-2"}`)
 	f := st.Facts()
 	if f.Kind != "canonical" || f.Title != "canonical stream" || f.Generation != "1" ||
-		f.Writer != session.WriterDead || !f.ChildrenClosed || f.ReadOnly == "" || f.Bytes == 0 || f.Path != "s.ndjson" {
+		f.Writer != session.WriterDead || !f.ChildrenClosed || f.ReadOnly != "" || f.Bytes == 0 || f.Path != "s.ndjson" {
 		t.Errorf("facts %+v", f)
 	}
 	h := canonical.HeaderOf(st)

@@ -21,12 +21,12 @@ import (
 // reader loads the items of trees. Each goroutine needs one of its own.
 type reader struct {
 	s     *stream
-	lines filelog.Window
+	lines *filelog.Window
 	items *itemReader
 }
 
 func (s *stream) newReader() *reader {
-	return &reader{s: s, lines: filelog.Window{From: s.r}, items: newItemReader()}
+	return &reader{s: s, lines: s.log.Window(), items: newItemReader()}
 }
 
 // outlines gives the sessions of a tree their items.
@@ -42,14 +42,14 @@ func (r *reader) outlines(ctx context.Context, tree *session.Tree) error {
 		e := r.s.index.byID[s.ID]
 		s.Items = make([]session.Item, 0, len(e.items))
 		for i, at := range e.items {
-			it, err := r.item(ctx, at.span)
+			it, err := r.item(ctx, at)
 			if err != nil {
 				return err
 			}
 			if i == 0 {
 				s.Task = taskOf(&it, it.Body.Text)
 			}
-			it.Table, it.Key, it.Position = tableItems, strconv.FormatInt(at.ordinal, 10), int64(i)
+			it.Table, it.Key, it.Position = tableItems, r.s.itemKey(at), int64(i)
 			it.DropTexts()
 			s.Items = append(s.Items, it)
 			r.moveFaults(s, i)
@@ -91,8 +91,12 @@ func (r *reader) bodies(ctx context.Context, tree *session.Tree) error {
 			return unreadable(r.s.path, err)
 		}
 		s.Raw = bytes.Clone(line)
-		for i, at := range e.items {
-			full, err := r.item(ctx, at.span)
+		i := 0
+		for _, at := range e.items {
+			if i == len(s.Items) || s.Items[i].Key != r.s.itemKey(at) {
+				continue
+			}
+			full, err := r.item(ctx, at)
 			if err != nil {
 				return err
 			}
@@ -101,6 +105,10 @@ func (r *reader) bodies(ctx context.Context, tree *session.Tree) error {
 				return r.changed(at.number)
 			}
 			s.Items[i].TakeTexts(&full)
+			i++
+		}
+		if i < len(s.Items) {
+			return r.changed(e.line.number)
 		}
 	}
 	return nil
@@ -114,7 +122,7 @@ func (r *reader) changed(line int64) error {
 
 // span is where a line is.
 type span struct {
-	filelog.Span
+	filelog.Record
 	number int64 // from 1, as editors count
 }
 
@@ -191,7 +199,7 @@ func (g *glance) complete() bool {
 	return g.kind == typeItem && g.session != "" && g.itemKind != ""
 }
 
-// index says where everything of a stream is. It keeps about forty bytes for an
+// index says where everything of a stream is. It keeps about fifty bytes for an
 // item and no texts: trees are read again from their lines.
 type index struct {
 	model    string // of sessions that do not say
@@ -206,13 +214,8 @@ type entry struct {
 	head  session.Session // without its items
 	task  *session.Digest // nil: that of the first item
 	line  span            // of the session itself; number 0 while none declares it
-	items []itemSpan      // in stored order
+	items []span          // in stored order
 	refs  []string        // the ids that sub-session items name
-}
-
-type itemSpan struct {
-	span
-	ordinal int64 // among all items of the stream
 }
 
 // build reads the lines of a stream; the first one is handed to header.
@@ -233,7 +236,7 @@ func (x *index) build(ctx context.Context, log *filelog.Log, header func(filelog
 		case line.Err != nil:
 			x.faults = append(x.faults, lineFault(session.Undecodable, line.Number, "line", line.Err.Error()))
 		default:
-			x.add(skim, line.Text, span{line.Span, line.Number})
+			x.add(skim, line.Text, span{filelog.Record{Span: line.Span, Place: x.items}, line.Number})
 		}
 		if end := line.Offset + int64(line.Length); end >= next && progress != nil {
 			next = end + step
@@ -280,7 +283,8 @@ func (x *index) entry(id string) *entry {
 
 func (x *index) addItem(g *glance, line []byte, at span) {
 	e := x.entry(g.session)
-	e.items = append(e.items, itemSpan{span: at, ordinal: x.items})
+	at.Is = true
+	e.items = append(e.items, at)
 	x.items++
 	refers := g.itemKind == session.SubSession.String()
 	if !refers && !bytes.Contains(line, childMember) {
@@ -400,7 +404,7 @@ func (x *index) reportUndeclared() {
 		first := e.items[0]
 		f := lineFault(session.Undecodable, first.number, "session", fmt.Sprintf(
 			"an item of session %s, which no line declares (items: %d)", quoted(e.head.ID), len(e.items)))
-		f.Ref = session.Ref{Session: e.head.ID, Table: tableItems, Key: strconv.FormatInt(first.ordinal, 10)}
+		f.Ref = session.Ref{Session: e.head.ID, Table: tableItems, Key: strconv.FormatInt(first.Place, 10)}
 		f.Count = len(e.items)
 		x.faults = append(x.faults, f)
 		delete(x.byID, e.head.ID)

@@ -65,7 +65,7 @@ func TestAmendedLines(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var foretold session.Item
-			got := rewrite(t, open(t, header+sessionOf("P")+item+tt.line), func(tree *session.Tree) {
+			got := rewrite(t, header+sessionOf("P")+item+tt.line, func(tree *session.Tree) {
 				tt.change(&tree.Root().Items[0])
 				foretold = tree.Root().Items[0]
 			})
@@ -87,7 +87,7 @@ func TestAmendedLines(t *testing.T) {
 // own, which says nothing else.
 func TestResultTakenOutOfTheAssistant(t *testing.T) {
 	const item = `{"type":"item","session":"P","kind":"message","role":"assistant","text":"t","reasoning":"r","signature":"s","media":true,"size":99,"empty_calls":true,"calls":[{"id":"A","name":"a","args":""}],`
-	got := rewrite(t, open(t, header+sessionOf("P")+item+`"results":[{"call":"A","text":"a"}],"blocks":[{"type":"result"},{"type":"text"}]}`), func(tree *session.Tree) {
+	got := rewrite(t, header+sessionOf("P")+item+`"results":[{"call":"A","text":"a"}],"blocks":[{"type":"result"},{"type":"text"}]}`, func(tree *session.Tree) {
 		s := tree.Root()
 		part := s.Items[0]
 		part.Key, part.Role, part.Calls, part.Blocks = part.Key+"#results/0", session.Tool, nil, nil
@@ -121,7 +121,7 @@ func TestScrubbedLine(t *testing.T) {
 			line := before + tt.text + "\",\"x\":1.0}\n"
 			text := header + sessionOf("P") + line + line
 			var said string
-			got := rewrite(t, open(t, text), func(tree *session.Tree) {
+			got := rewrite(t, text, func(tree *session.Tree) {
 				s := tree.Root()
 				said = s.Items[0].Body.Text
 				s.Faults = slices.DeleteFunc(s.Faults, func(f session.Fault) bool { return f.Item == 0 })

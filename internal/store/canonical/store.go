@@ -44,7 +44,8 @@ var Kind = store.Kind{
 	Locations: func(string) []string { return nil },
 	Detect:    detect,
 	Open:      open,
-	Rewrite:   rewrite,
+	Edit:      edit,
+	Stream:    true,
 	Prologue:  prologue,
 }
 
@@ -59,18 +60,29 @@ const tableSource = "source"
 // stream is an opened stream.
 type stream struct {
 	path   string // for people
-	r      io.ReaderAt
+	log    *filelog.Log
 	header Header
 	facts  session.Store
 	index  index
-	newer  bool // its format is of a later version
+	newer  bool            // its format is of a later version
+	only   map[string]bool // the sessions whose trees are wanted; nil for all
+	keys   filelog.Keys
 }
 
 func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
 	if src.Stream == nil {
 		return nil, notAStream(src, "it is not a text file")
 	}
-	s := &stream{path: nameOf(src), r: filelog.At(src.Stream), index: index{byID: make(map[string]*entry)}}
+	s, err := read(ctx, src, filelog.Over(src.Stream), opts)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// read reads what is needed to yield trees.
+func read(ctx context.Context, src *store.Source, log *filelog.Log, opts store.Options) (*stream, error) {
+	s := &stream{path: nameOf(src), log: log, index: index{byID: make(map[string]*entry)}}
 	var (
 		version int
 		line    int64
@@ -87,7 +99,7 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 		s.index.model = s.header.Model
 		return err
 	}
-	switch err := s.index.build(ctx, filelog.Over(src.Stream), header, opts.Progress); {
+	switch err := s.index.build(ctx, log, header, opts.Progress); {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case no != nil:
@@ -118,14 +130,16 @@ func (s *stream) describe(src *store.Source, version int, headerLine int64) sess
 			ReusesChildren: s.header.ReusesChildren,
 		},
 		Reader: s.header.Reader,
-		Keys:   session.Keys{CountsKeys: true},
+		Keys:   session.Keys{CountsKeys: true, Renumbers: true, NeedsAll: true},
 		Condition: session.Condition{
 			Recovery: func() string {
 				return "recover the store that the stream was exported from, and export it again"
 			},
-			ReadOnly: "a canonical stream is repaired into a new file: `sessctl repair IN --output OUT`",
-			Faults:   s.index.faults,
+			Faults: s.index.faults,
 		},
+	}
+	if src.Path == "-" {
+		f.ReadOnly = "it is standard input"
 	}
 	if s.newer {
 		newer := store.Later{
@@ -147,7 +161,7 @@ func (s *stream) Facts() *session.Store { return &s.facts }
 func (s *stream) Header() Header { return s.header }
 
 // Close implements store.Store.
-func (s *stream) Close() error { return nil }
+func (s *stream) Close() error { return s.log.Close() }
 
 // Trees implements store.Store. Every call reads the lines again.
 func (s *stream) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
@@ -156,6 +170,9 @@ func (s *stream) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 		trees := forest.Group(s.heads())
 		for i, tree := range trees {
 			trees[i] = nil // the caller's from here on
+			if s.only != nil && !slices.ContainsFunc(tree.Sessions, func(one *session.Session) bool { return s.only[one.ID] }) {
+				continue
+			}
 			if err := read.outlines(ctx, tree); err != nil {
 				yield(nil, err)
 				return
@@ -178,7 +195,16 @@ func (s *stream) heads() []forest.Head {
 	return heads
 }
 
-// Fill implements store.Store.
+// Copy implements store.Copier.
+func (s *stream) Copy(_ context.Context, path string, progress func(int64)) (*store.Source, error) {
+	done, err := s.log.Copy(path, s.facts.Path)
+	if err == nil && progress != nil {
+		progress(done)
+	}
+	return &store.Source{Path: path}, err
+}
+
+// Fill implements store.Store. A tree may have some of its sessions and items only.
 func (s *stream) Fill(ctx context.Context, tree *session.Tree) error {
 	return s.newReader().bodies(ctx, tree)
 }
@@ -359,6 +385,7 @@ func (r *reader) sum(e *entry) (store.Sum, error) {
 	if e == nil {
 		return store.Sum{}, nil
 	}
+	clear(r.items.names)
 	all := sha256.New()
 	line, err := r.lines.Line(e.line.Span)
 	if err != nil {
@@ -371,27 +398,34 @@ func (r *reader) sum(e *entry) (store.Sum, error) {
 			return store.Sum{}, err
 		}
 		write(all, line)
-		digest := sha256.Sum256(withoutPlace(line))
-		sum.Items[strconv.FormatInt(at.ordinal, 10)] = hex.EncodeToString(digest[:])
+		digest, it := sha256.Sum256(withoutPlace(line)), r.items.read(line, at.number)
+		sum.Items[r.s.itemKey(at)] = fmt.Sprintf("%016x%s%x", uint64(it.Meaning), store.SumSays, digest)
 	}
 	sum.Record = hex.EncodeToString(all.Sum(nil))
+	sum.Exact = sum.Record
 	return sum, nil
 }
+
+// itemKey is the key of an item.
+func (s *stream) itemKey(at span) string { return strconv.FormatInt(s.keys.Key(at.Place), 10) }
 
 func write(h hash.Hash, line []byte) {
 	h.Write(line)
 	h.Write([]byte{'\n'})
 }
 
-// withoutPlace is the line of an item without the session that it stands in, so
-// that copies in two sessions are equal. A line with doubled names or text that
-// is not UTF-8 is equal to itself only.
+// withoutPlace is the line of an item without what tells of its place, so that it is the same
+// after a move. The repair says by itself what becomes of these members.
 func withoutPlace(line []byte) []byte {
 	var rec struct {
-		Session jsontext.Value `json:"session"`
-		Rest    jsontext.Value `json:",embed"`
+		Session  jsontext.Value `json:"session"`
+		Agent    jsontext.Value `json:"agent"`
+		KeptFrom jsontext.Value `json:"kept_from"`
+		Archived jsontext.Value `json:"archived"`
+		Skipped  jsontext.Value `json:"skipped"`
+		Rest     jsontext.Value `json:",embed"`
 	}
-	if json.Unmarshal(line, &rec) != nil {
+	if json.Unmarshal(line, &rec, tolerant, exact) != nil {
 		return line
 	}
 	return rec.Rest

@@ -9,8 +9,6 @@ import (
 	"errors"
 	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -174,8 +172,11 @@ func (c *claude) Rehearse(ctx context.Context, change *store.Change) error {
 		if err != nil {
 			return nil, err
 		}
-		is, err := filelog.Apply(was, edits[name])
-		return filelog.Over(bytes.NewReader(is)), err
+		is, err := filelog.Apply(bytes.NewReader(was), int64(len(was)), edits[name])
+		if err != nil {
+			return nil, err
+		}
+		return is.Log(), nil
 	}
 	roots := rootsOf(change.After)
 	group := slices.DeleteFunc(slices.Clone(c.list), func(t transcript) bool { return !slices.Contains(roots, t.id) })
@@ -213,27 +214,19 @@ func alikeTo(read *session.Tree, planned *store.Change) bool {
 type editor struct {
 	*filelog.Editor
 	claude
-	folder string
 }
 
 // edit opens transcripts for repair or undo.
 func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
-	info, err := os.Stat(src.Path)
-	if err != nil {
-		return nil, problem.New(problem.Unreadable, "", "%s cannot be opened: %s", src.Path, problem.Reason(err))
-	}
-	folder, only := src.Path, ""
-	if !info.IsDir() {
-		folder, only = filepath.Split(src.Path)
-		folder = cmp.Or(filepath.Clean(folder), ".")
-	}
-	files, err := filelog.Edit(folder, src.Path)
+	files, only, err := filelog.Edit(src.Path, func(name string) bool { return strings.HasSuffix(name, ending) })
 	if err != nil {
 		return nil, err
 	}
-	e := &editor{Editor: files, claude: claude{facts: facts(src), root: files.Root(), file: files.Log, besides: newBesides()}, folder: folder}
-	if e.list = []transcript{oneOf(only, info.Size())}; only == "" {
+	e := &editor{files, claude{facts: facts(src), root: files.Root(), file: files.Log, besides: newBesides()}}
+	if only == "" {
 		e.list, _ = list(e.root, math.MaxInt)
+	} else if info, err := e.root.Stat(only); err == nil {
+		e.list = []transcript{oneOf(only, info.Size())}
 	}
 	return e, ctx.Err()
 }
@@ -258,7 +251,7 @@ func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, erro
 // Write implements store.Editor. A process may have opened the session since the plan was
 // made.
 func (e *editor) Write(ctx context.Context, c *store.Change) error {
-	live := living(e.folder)
+	live := living(e.Path())
 	for _, root := range rootsOf(c.Before) {
 		if live.of(root) == session.WriterLive {
 			return problem.New(problem.Busy, "Nothing was changed. Close Claude Code there, then run the repair again.", "session %s is in use: Claude Code has it open", root)
@@ -271,11 +264,6 @@ func (e *editor) Write(ctx context.Context, c *store.Change) error {
 		}
 	}
 	return err
-}
-
-// Revert implements store.Editor.
-func (e *editor) Revert(ctx context.Context, journal []byte) error {
-	return e.Editor.Revert(ctx, journal, func(name string) bool { return strings.HasSuffix(name, ending) })
 }
 
 // Piecemeal implements store.Piecemeal.

@@ -3,6 +3,8 @@ package filelog
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
@@ -21,8 +23,8 @@ import (
 // exchange is a file whose place another one takes. All that takes room is done before the
 // first of them, so that a full disk changes nothing.
 type exchange struct {
+	*staged
 	name     string
-	was, is  []byte
 	full     string
 	old      *os.File    // it, open for reading
 	info     fs.FileInfo // as it was before
@@ -46,17 +48,18 @@ func (e *Editor) Commit(ctx context.Context) error {
 		}
 	}()
 	if err == nil {
+		e.closeFiles() // else Windows gives no other file their names
 		err = e.exchangeAll(all)
 	}
 	if err != nil {
 		if e.backup != "" && !e.changed && !errors.Is(err, table.ErrUnknown) {
+			clear(e.backed)
 			err = errors.Join(err, os.RemoveAll(e.backup))
 		}
 		return err
 	}
 	e.changed = e.changed || len(all) > 0
-	e.staged = nil
-	return nil
+	return e.Rollback() // nothing of it is left
 }
 
 // prepareExchanges writes the backup and the new files, and gives the old ones a second name.
@@ -64,16 +67,16 @@ func (e *Editor) Commit(ctx context.Context) error {
 func (e *Editor) prepareExchanges(ctx context.Context) (all []*exchange, err error) {
 	for _, name := range slices.Sorted(maps.Keys(e.staged)) {
 		s := e.staged[name]
-		if bytes.Equal(s.was, s.is) {
+		if s.wasSum == s.isSum {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return all, err
 		}
-		if err := e.backUp(name, s.was); err != nil {
+		if err := e.backUp(name, s); err != nil {
 			return all, err
 		}
-		x := &exchange{name: name, was: s.was, is: s.is, full: filepath.Join(e.path, filepath.FromSlash(name))}
+		x := &exchange{staged: s, name: name, full: filepath.Join(e.path, filepath.FromSlash(name))}
 		all = append(all, x)
 		if err := e.openFile(x); err != nil {
 			return all, err
@@ -105,7 +108,7 @@ func (e *Editor) openFile(x *exchange) error {
 func (x *exchange) writeFiles() error {
 	folder := filepath.Dir(x.full)
 	AtStep("commit: write " + x.name)
-	next, err := x.copyFile(folder, x.is)
+	next, err := x.copyFile(folder, x.is, x.isSum)
 	x.next = next
 	if err != nil {
 		return err
@@ -113,7 +116,7 @@ func (x *exchange) writeFiles() error {
 	kept, release, err := atomicfile.SecondName(x.full, folder)
 	if err != nil { // the file system has none
 		x.copied = true
-		if x.kept, err = x.copyFile(folder, x.was); err != nil {
+		if x.kept, err = x.copyFile(folder, x.was, x.wasSum); err != nil {
 			return err
 		}
 		return atomicfile.SyncFolder(folder)
@@ -123,13 +126,13 @@ func (x *exchange) writeFiles() error {
 }
 
 // copyFile writes a file like the old one under a temporary name.
-func (x *exchange) copyFile(folder string, text []byte) (string, error) {
+func (x *exchange) copyFile(folder string, text *Spliced, sum string) (string, error) {
 	file, release, err := atomicfile.Temporary(folder, 0o600)
 	if err != nil {
 		return "", notWritten(x.full, err)
 	}
 	x.releases = append(x.releases, release)
-	if err := finishFile(file, text, x.info); err != nil {
+	if err := finishFile(file, text, sum, x.info); err != nil {
 		return file.Name(), notWritten(x.full, err)
 	}
 	return file.Name(), nil
@@ -168,7 +171,7 @@ func (e *Editor) exchangeAll(all []*exchange) error {
 // exchangeFile lets the new file take the name of one that is what it was. A line that another
 // program appends between the comparison and the new name is kept: it goes behind the others.
 func (e *Editor) exchangeFile(x *exchange) error {
-	if !holdsText(x.old, x.was) {
+	if sum, err := digest(io.NewSectionReader(x.old, 0, x.was.size+1)); err != nil || sum != x.wasSum {
 		return e.moved(x.name)
 	}
 	AtStep("commit: replace " + x.name)
@@ -181,7 +184,7 @@ func (e *Editor) exchangeFile(x *exchange) error {
 	x.next = ""
 	AtStep("commit: replaced " + x.name)
 	e.read[x.name] = nil
-	late := int64(len(x.was))
+	late := x.was.size
 	for range 2 { // a program that had opened the file before may write to it a little later
 		kept, err := keepLate(x.old, late, x.full)
 		late += kept
@@ -202,14 +205,14 @@ func (e *Editor) putBack(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	text, err := io.ReadAll(io.LimitReader(now, 2*MostBytes))
-	late, lateErr := io.ReadAll(io.NewSectionReader(x.old, int64(len(x.was)), MostBytes))
-	if err = errors.Join(err, now.Close(), lateErr); err != nil {
+	sum, err := digest(io.NewSectionReader(now, 0, x.is.size))
+	rest, restErr := io.ReadAll(io.NewSectionReader(now, x.is.size, MostBytes))
+	late, lateErr := io.ReadAll(io.NewSectionReader(x.old, x.was.size, MostBytes))
+	if err = errors.Join(err, restErr, now.Close(), lateErr); err != nil {
 		return err
 	}
-	rest, ours := bytes.CutPrefix(text, x.is)
 	more, behind := bytes.CutPrefix(rest, late)
-	if !ours || !behind && !bytes.HasPrefix(late, rest) {
+	if sum != x.isSum || !behind && !bytes.HasPrefix(late, rest) {
 		return e.moved(x.name)
 	}
 	if !behind { // some of what the old file got did not reach the new one
@@ -249,8 +252,8 @@ func (x *exchange) removeLeftovers() {
 }
 
 // backUp puts a copy of a file into the backup, where it lies in the folder.
-func (e *Editor) backUp(name string, text []byte) error {
-	if e.backup == "" {
+func (e *Editor) backUp(name string, s *staged) error {
+	if e.backup == "" || e.backed[name] { // as it was before the first commit
 		return nil
 	}
 	AtStep("commit: back up " + name)
@@ -260,39 +263,38 @@ func (e *Editor) backUp(name string, text []byte) error {
 		err = os.MkdirAll(filepath.Dir(to), 0o700)
 	}
 	if err == nil {
-		err = writeLike(to, text, info)
+		err = writeLike(to, s, info)
 	}
 	if err != nil {
 		return problem.New(problem.Unreadable, "Nothing was changed. Free some space there, or make it writable.", "the backup %s cannot be written: %s", to, problem.Reason(err))
 	}
+	e.backed[name] = true
 	return nil
 }
 
-// writeLike writes a new file with the owner, the mode and the time of another one.
-func writeLike(to string, text []byte, like fs.FileInfo) error {
+// writeLike writes what a file was into a new one with its owner, mode and time.
+func writeLike(to string, s *staged, like fs.FileInfo) error {
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	return errors.Join(finishFile(f, text, like), atomicfile.SyncFolder(filepath.Dir(to)))
+	return errors.Join(finishFile(f, s.was, s.wasSum, like), atomicfile.SyncFolder(filepath.Dir(to)))
 }
 
-func finishFile(f *os.File, text []byte, like fs.FileInfo) error {
+func finishFile(f *os.File, text *Spliced, sum string, like fs.FileInfo) error {
 	err := atomicfile.GiveTo(f, like)
+	written := sha256.New()
 	if err == nil {
-		_, err = atomicfile.Write(f, text)
+		_, err = atomicfile.Copy(f, io.TeeReader(text.reader(), written))
+	}
+	if err == nil && hex.EncodeToString(written.Sum(nil)) != sum {
+		err = errors.New("another program changed it meanwhile")
 	}
 	if err == nil {
 		err = f.Chmod(like.Mode().Perm())
 	}
 	err = errors.Join(err, atomicfile.Sync(f), f.Close())
 	return errors.Join(err, os.Chtimes(f.Name(), like.ModTime(), like.ModTime()))
-}
-
-// holdsText reports whether a file is what was read.
-func holdsText(f *os.File, text []byte) bool {
-	now, err := io.ReadAll(io.NewSectionReader(f, 0, int64(len(text))+1))
-	return err == nil && bytes.Equal(now, text)
 }
 
 // keepLate appends what was written to a file while it lost its name to the one that has it, and

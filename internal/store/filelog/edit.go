@@ -1,10 +1,8 @@
 package filelog
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,8 +19,8 @@ import (
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
-// Editor changes files of a folder, as a store.Editor changes a store. A transaction is in
-// memory until Commit replaces the files, one after another, each as a whole and only if it
+// Editor changes files of a folder, as a store.Editor changes a store. Of a transaction the
+// splices are in memory until Commit replaces the files, one after another, each as a whole and only if it
 // still is what was read. Where that is cut off, each file is the old one or the new one,
 // and the journal takes back those that are new. No link is followed.
 type Editor struct {
@@ -30,26 +28,23 @@ type Editor struct {
 	store   string // as the user named it
 	root    *os.Root
 	folder  fs.FileInfo
+	may     func(name string) bool
 	backup  string                 // the folder for copies of what is replaced, "" for none
+	backed  map[string]bool        // the files that are in it
 	mu      sync.Mutex             // of read: files are read side by side
 	read    map[string]fs.FileInfo // the files that were read, as they were then; nil where another program changed them
 	narrow  bool                   // see Narrow
 	staged  map[string]*staged     // what the open transaction makes of files; nil where none is open
+	opened  []*Log                 // the files of staged
 	version int64
 	changed bool // something was committed
 }
 
 // staged is a file that a transaction changes.
 type staged struct {
-	was, is []byte
-	edits   []Splice
-}
-
-// Splice puts other bytes in the place of those of a file, At bytes from its start.
-type Splice struct {
-	At  int    `json:"at"`
-	Was []byte `json:"was,omitempty"`
-	Is  []byte `json:"is,omitempty"`
+	was, is       *Spliced
+	wasSum, isSum string // their digests
+	edits         []Splice
 }
 
 // replaced is what a journal tells of one file.
@@ -66,21 +61,33 @@ var ErrNew = errors.New("another program made it meanwhile")
 // AtStep is called before each change on the disk. A test kills the process there.
 var AtStep = func(string) {}
 
-// MostBytes is how long a file may be that is changed: it is in memory twice.
+// MostBytes is how long a file may be that is read as a whole.
 const MostBytes = 2 << 30
 
-// Edit opens a folder, or that of the file that the user named, for changing.
-func Edit(folder, named string) (*Editor, error) {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil, problem.New(problem.Unreadable, "", "%s cannot be opened: %s", named, problem.Reason(err))
+// Edit opens a folder for changing, or that of one file, which is named then. Of which names
+// a journal can be, may says.
+func Edit(named string, may func(name string) bool) (e *Editor, file string, err error) {
+	folder := named
+	info, err := os.Stat(named)
+	if err == nil && !info.IsDir() {
+		folder, file = filepath.Split(named)
+		folder = cmp.Or(filepath.Clean(folder), ".")
 	}
-	info, err := root.Stat(".")
-	if err != nil {
-		return nil, errors.Join(err, root.Close())
+	var root *os.Root
+	if err == nil {
+		root, err = os.OpenRoot(folder)
 	}
-	return &Editor{path: folder, store: named, root: root, folder: info, read: map[string]fs.FileInfo{}}, nil
+	if err != nil {
+		return nil, "", problem.New(problem.Unreadable, "", "%s cannot be opened: %s", named, problem.Reason(err))
+	}
+	if info, err = root.Stat("."); err != nil {
+		return nil, "", errors.Join(err, root.Close())
+	}
+	return &Editor{path: folder, store: named, root: root, folder: info, may: may, backed: map[string]bool{}, read: map[string]fs.FileInfo{}}, file, nil
 }
+
+// Path is that of the folder.
+func (e *Editor) Path() string { return e.path }
 
 // Root is the folder.
 func (e *Editor) Root() *os.Root { return e.root }
@@ -89,7 +96,7 @@ func (e *Editor) Root() *os.Root { return e.root }
 // the first reading, until Version tells of that. One that is new is ErrNew.
 func (e *Editor) Log(name string) (*Log, error) {
 	if s := e.staged[name]; s != nil {
-		return Over(bytes.NewReader(s.is)), nil
+		return s.is.Log(), nil
 	}
 	l, err := Open(e.root, name)
 	if err != nil {
@@ -113,22 +120,34 @@ func (e *Editor) Narrow() { e.narrow = true }
 
 // Digest is that of all bytes of a file.
 func (l *Log) Digest() (string, error) {
-	sum := sha256.New()
-	_, err := l.file.Seek(0, io.SeekStart)
-	if err == nil && l.seen != nil {
-		_, err = io.CopyN(sum, l.file, l.seen.Size())
-	} else if err == nil {
-		_, err = io.Copy(sum, l.file)
+	if _, err := l.file.Seek(0, io.SeekStart); err != nil {
+		return "", err
 	}
-	return hex.EncodeToString(sum.Sum(nil)), err
+	if l.seen != nil {
+		return digest(io.LimitReader(l.file, l.seen.Size()))
+	}
+	return digest(l.file)
 }
 
 // Text is a whole file as the transaction sees it. One that is not what was read before is
 // refused.
 func (e *Editor) Text(name string) ([]byte, error) {
 	if s := e.staged[name]; s != nil {
-		return s.is, nil
+		return io.ReadAll(s.is.reader())
 	}
+	l, err := e.openSame(name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := l.text(MostBytes)
+	if err = errors.Join(err, l.Close()); err != nil {
+		return nil, e.unreadable(name, err)
+	}
+	return text, nil
+}
+
+// openSame opens a file that is no link, and still what was read.
+func (e *Editor) openSame(name string) (*Log, error) {
 	info, err := e.root.Lstat(name)
 	if err == nil && !info.Mode().IsRegular() {
 		err = errors.New("it is not a regular file")
@@ -137,74 +156,71 @@ func (e *Editor) Text(name string) ([]byte, error) {
 	if err == nil {
 		l, err = Open(e.root, name)
 	}
-	var text []byte
-	if err == nil {
-		defer func() { _ = l.Close() }()
-		e.mu.Lock()
-		was := e.read[name]
-		e.mu.Unlock()
-		if was != nil && !same(was, l.seen) {
-			return nil, e.moved(name)
-		}
-		text, err = l.text(MostBytes)
-	}
 	if err != nil {
-		return nil, problem.New(problem.Unreadable, "Nothing was changed.", "%s cannot be read: %s", path.Join(e.path, name), problem.Reason(err))
+		return nil, e.unreadable(name, err)
 	}
-	return text, nil
+	e.mu.Lock()
+	was := e.read[name]
+	e.mu.Unlock()
+	if was != nil && !same(was, l.seen) {
+		return nil, errors.Join(e.moved(name), l.Close())
+	}
+	return l, nil
+}
+
+func (e *Editor) unreadable(name string, err error) error {
+	return problem.New(problem.Unreadable, "Nothing was changed.", "%s cannot be read: %s", path.Join(e.path, name), problem.Reason(err))
 }
 
 // Splice changes a file in the open transaction, once. The splices are in the order of
 // their places.
 func (e *Editor) Splice(name string, edits []Splice) error {
-	was, err := e.Text(name)
-	if err != nil {
-		return err
-	}
 	if e.staged[name] != nil {
 		return fmt.Errorf("%s is changed twice", name)
 	}
-	is, err := Apply(was, edits)
+	s, err := e.stage(name)
 	if err == nil {
-		e.staged[name] = &staged{was, is, edits}
+		err = s.splice(edits)
+	}
+	if err == nil {
+		s.edits, e.staged[name] = edits, s
 	}
 	return err
 }
 
-// Apply makes splices.
-func Apply(text []byte, edits []Splice) ([]byte, error) {
-	out, at := make([]byte, 0, len(text)), 0
-	for _, s := range edits {
-		if s.At < at || s.At+len(s.Was) > len(text) || !bytes.Equal(text[s.At:s.At+len(s.Was)], s.Was) {
-			return nil, errors.New("it does not hold what is to be replaced")
-		}
-		out = append(append(out, text[at:s.At]...), s.Is...)
-		at = s.At + len(s.Was)
+// stage opens a file for a change in the open transaction.
+func (e *Editor) stage(name string) (*staged, error) {
+	if s := e.staged[name]; s != nil {
+		again := *s
+		return &again, nil
 	}
-	return append(out, text[at:]...), nil
+	l, err := e.openSame(name)
+	if err != nil {
+		return nil, err
+	}
+	e.opened = append(e.opened, l)
+	sum, err := l.Digest()
+	if err != nil {
+		return nil, e.unreadable(name, err)
+	}
+	was, err := Apply(At(l.file), l.seen.Size(), nil)
+	return &staged{was: was, is: was, wasSum: sum, isSum: sum}, err
 }
 
-// Change is the splice that makes another text of one at a place.
-func Change(at int, was, is []byte) Splice {
-	head := 0
-	for head < len(was) && head < len(is) && was[head] == is[head] {
-		head++
+// splice makes splices in what the file is to be.
+func (s *staged) splice(edits []Splice) (err error) {
+	if s.is, err = Apply(s.is, s.is.size, edits); err == nil {
+		s.isSum, err = digest(s.is.reader())
 	}
-	tail := 0
-	for tail < len(was)-head && tail < len(is)-head && was[len(was)-1-tail] == is[len(is)-1-tail] {
-		tail++
-	}
-	return Splice{At: at + head, Was: was[head : len(was)-tail], Is: is[head : len(is)-tail]}
+	return err
 }
 
-// inverse are the splices that take others back.
-func inverse(edits []Splice) []Splice {
-	back, grown := make([]Splice, len(edits)), 0
-	for i, s := range edits {
-		back[i] = Splice{s.At + grown, s.Is, s.Was}
-		grown += len(s.Is) - len(s.Was)
+// closeFiles closes the files of the transaction.
+func (e *Editor) closeFiles() {
+	for _, l := range e.opened {
+		_ = l.Close() // nothing was written to it
 	}
-	return back
+	e.opened = nil
 }
 
 // Begin implements table.Transaction. Nothing is locked: Commit compares.
@@ -245,47 +261,37 @@ func (e *Editor) Journal() ([]byte, error) {
 	journal := []replaced{}
 	for _, name := range slices.Sorted(maps.Keys(e.staged)) {
 		s := e.staged[name]
-		journal = append(journal, replaced{name, digest(s.was), digest(s.is), s.edits})
+		journal = append(journal, replaced{name, s.wasSum, s.isSum, s.edits})
 	}
 	return json.Marshal(journal)
 }
 
-func digest(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
-}
-
-// Revert takes back what a journal tells, in the open transaction. A file that is as it was
-// before is passed over. The journal comes from a file: may says of which names it can be.
-func (e *Editor) Revert(_ context.Context, journal []byte, may func(name string) bool) error {
+// Revert implements store.Editor. A file that is as it was before is passed over. The
+// journal comes from a file.
+func (e *Editor) Revert(_ context.Context, journal []byte) error {
 	var list []replaced
 	if err := json.Unmarshal(journal, &list); err != nil {
 		return problem.New(problem.Unreadable, "", "the journal in the receipt cannot be read: %v", err)
 	}
 	for _, r := range list {
-		if !fs.ValidPath(r.Name) || !may(r.Name) {
+		if !fs.ValidPath(r.Name) || !e.may(r.Name) {
 			return problem.New(problem.Unreadable, "", "the journal in the receipt names %q, which no repair changes", r.Name)
 		}
-		now, err := e.Text(r.Name)
+		s, err := e.stage(r.Name)
 		if err != nil {
 			return err
 		}
-		switch digest(now) {
+		switch s.isSum {
 		case r.Was:
 			continue
 		case r.Is:
 		default:
 			return e.moved(r.Name)
 		}
-		is, err := Apply(now, inverse(r.Splices))
-		if err != nil || digest(is) != r.Was {
+		if err := s.splice(inverse(r.Splices)); err != nil || s.isSum != r.Was {
 			return problem.New(problem.RolledBack, "", "the journal in the receipt does not lead back to what %s was", r.Name)
 		}
-		was := now
-		if s := e.staged[r.Name]; s != nil {
-			was = s.was
-		}
-		e.staged[r.Name] = &staged{was: was, is: is}
+		e.staged[r.Name] = s
 	}
 	return nil
 }
@@ -305,6 +311,7 @@ func (e *Editor) moved(name string) error {
 // Rollback implements table.Transaction.
 func (e *Editor) Rollback() error {
 	e.staged = nil
+	e.closeFiles()
 	return nil
 }
 
@@ -323,6 +330,7 @@ func (e *Editor) Close() error {
 	}
 	root := e.root
 	e.root, e.staged = nil, nil
+	e.closeFiles()
 	err := root.Close()
 	if moved := e.Replaced(); e.changed && moved != nil {
 		err = errors.Join(moved, err)

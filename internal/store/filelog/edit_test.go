@@ -19,7 +19,7 @@ func folder(t *testing.T) (path string, e *filelog.Editor) {
 	put(t, path, "a.jsonl", "a1\na2\n")
 	put(t, path, "deep/b.jsonl", "b1\r\nb2")
 	put(t, path, "c.jsonl", "c1\n")
-	e, err := filelog.Edit(path, path)
+	e, _, err := filelog.Edit(path, func(string) bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,8 +84,7 @@ func TestACommitAndItsUndo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := func(string) bool { return true }
-	if err := e.Trial(t.Context(), func() error { return e.Revert(t.Context(), journal, all) }); err != nil {
+	if err := e.Trial(t.Context(), func() error { return e.Revert(t.Context(), journal) }); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Commit(t.Context()); err != nil {
@@ -100,7 +99,7 @@ func TestACommitAndItsUndo(t *testing.T) {
 		if err := e.Begin(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := e.Revert(t.Context(), []byte(forged), all); err == nil {
+		if err := e.Revert(t.Context(), []byte(forged)); err == nil {
 			t.Errorf("%s was carried out", forged)
 		}
 	}
@@ -108,7 +107,7 @@ func TestACommitAndItsUndo(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, path, "a.jsonl", old["a.jsonl"]) // as a commit that was cut off leaves it
-	if err := e.Revert(t.Context(), journal, all); err != nil {
+	if err := e.Revert(t.Context(), journal); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Backup(t.Context(), "", nil, nil); err != nil {

@@ -12,6 +12,7 @@ import (
 	"math"
 	"os"
 
+	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/lines"
 )
 
@@ -35,8 +36,9 @@ type Line struct {
 type Span struct {
 	Offset int64
 	Length int
-	Mend   bool // it holds bytes that its text cannot have: see mended
-	CRLF   bool // the lines of the file end in two bytes
+	Rest   int32 // bytes behind it, with its line end
+	Mend   bool  // it holds bytes that its text cannot have: see mended
+	CRLF   bool  // the lines of the file end in two bytes
 }
 
 // In is the text of a span of a file.
@@ -120,6 +122,7 @@ func (l *Log) lines(ctx context.Context, from int64) iter.Seq2[Line, error] {
 				return
 			}
 			at := Line{Span: Span{Offset: from + line.Offset, Length: len(line.Text)}, Number: line.Number, Text: line.Text}
+			at.Rest = int32(reader.Offset() - line.Offset - int64(at.Length))
 			switch {
 			case errors.Is(err, lines.ErrTooLong):
 				at.Err, err = err, nil
@@ -137,6 +140,25 @@ func (l *Log) lines(ctx context.Context, from int64) iter.Seq2[Line, error] {
 		yield(Line{}, err)
 	}
 }
+
+// Copy writes all of the file into a new one, which belongs to the owner of another one.
+func (l *Log) Copy(path, owner string) (int64, error) {
+	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	if like, none := os.Stat(owner); none == nil {
+		err = atomicfile.GiveTo(to, like)
+	}
+	var size int64
+	if err == nil {
+		size, err = atomicfile.Copy(to, io.NewSectionReader(l.Bytes(), 0, math.MaxInt64))
+	}
+	return size, errors.Join(err, to.Close())
+}
+
+// Bytes are those of the file.
+func (l *Log) Bytes() io.ReaderAt { return At(l.file) }
 
 // Window reads the lines again.
 func (l *Log) Window() *Window { return &Window{From: At(l.file)} }

@@ -1,14 +1,12 @@
 package canonical
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
-	"io"
-	"maps"
-	"math"
 	"slices"
+	"strconv"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,50 +18,89 @@ import (
 	"github.com/sessctl/sessctl/internal/store/filelog"
 )
 
-// rewriter writes a stream anew. Lines keep their places, those that belong to
-// no session included; a line is another one only where its record changed, so
-// that a stream in which nothing changed is the same bytes.
+// editor is a stream that is opened for changing.
+type editor struct {
+	*filelog.Placed
+	src     *store.Source
+	changes *rewriter // of the open transaction
+}
+
+// edit opens a stream for repair or undo.
+func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
+	file, err := filelog.EditPlaced(src.Path)
+	if err != nil {
+		return nil, err
+	}
+	e := &editor{Placed: file, src: src}
+	s, err := e.stream(ctx)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return e, s.Close()
+}
+
+// stream reads the stream as the transaction sees it.
+func (e *editor) stream(ctx context.Context) (*stream, error) {
+	log, keys, err := e.Log(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s, err := read(ctx, e.src, log, store.Options{})
+	if err == nil && s.newer {
+		err = problem.New(problem.Usage, "Repair it with a later sessctl.", "%s cannot be repaired: %s", s.path, s.facts.ReadOnly)
+	}
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	s.keys = keys
+	return s, nil
+}
+
+// Read implements store.Editor.
+func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, error) {
+	s, err := e.stream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.only = map[string]bool{}
+	for _, id := range sessions {
+		s.only[id] = true
+	}
+	return s, nil
+}
+
+// Sums implements store.Editor.
+func (e *editor) Sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
+	s, err := e.stream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sums, err := s.Sums(ctx, sessions)
+	return sums, errors.Join(err, s.Close())
+}
+
+// Write implements store.Editor.
+func (e *editor) Write(ctx context.Context, c *store.Change) error {
+	if !e.Begun() {
+		s, err := e.stream(ctx)
+		if err != nil {
+			return err
+		}
+		e.changes = &rewriter{s: s, names: signatureNames{}, edits: e.Edits(s.log, s.index.items)}
+	}
+	return e.changes.write(c)
+}
+
+// rewriter is what becomes of a stream. Lines keep their places, those that belong to
+// no session included; a line is another one only where its record changed.
 type rewriter struct {
 	s     *stream
-	to    io.Writer
 	names signatureNames
-	edits map[int64]*lineEdit // by the offset of the line
+	edits *filelog.Edits
 }
 
-// lineEdit is what becomes of a line and what comes beside it.
-type lineEdit struct {
-	span
-	text          []byte // what stands there instead; nil leaves the line as it is
-	gone          bool
-	before, after [][]byte
-}
-
-func (e *lineEdit) end() int64 { return e.Offset + int64(e.Length) }
-
-// rewrite is store.Kind.Rewrite. Everything is written by Flush.
-func rewrite(st store.Store, to io.Writer) (store.Rewriter, error) {
-	s, ok := st.(*stream)
-	if !ok {
-		return nil, fmt.Errorf("%s is not a canonical stream", st.Facts().Path)
-	}
-	if s.newer {
-		return nil, problem.New(problem.Usage, "Repair it with a later sessctl.", "%s cannot be repaired: %s", s.path, s.facts.ReadOnly)
-	}
-	return &rewriter{s: s, to: to, names: signatureNames{}, edits: map[int64]*lineEdit{}}, nil
-}
-
-// edit is the edit of a line, a new one if there is none.
-func (r *rewriter) edit(at span) *lineEdit {
-	e := r.edits[at.Offset]
-	if e == nil {
-		e = &lineEdit{span: at}
-		r.edits[at.Offset] = e
-	}
-	return e
-}
-
-// Write implements store.Rewriter.
-func (r *rewriter) Write(c *store.Change) error {
+// write takes in a change of a tree, whose bodies are loaded.
+func (r *rewriter) write(c *store.Change) error {
 	if len(c.Sets) > 0 {
 		return problem.New(problem.RolledBack, "", "%s of %s cannot be changed: a stream has no such value", c.Sets[0].Field, c.Sets[0].Ref.Row())
 	}
@@ -71,8 +108,8 @@ func (r *rewriter) Write(c *store.Change) error {
 	if err != nil {
 		return err
 	}
-	var created [][]byte
-	last := span{Span: filelog.Span{Offset: -1}} // of the lines of the tree
+	var created []filelog.NewLine
+	last := filelog.Record{Span: filelog.Span{Offset: -1}} // of the lines of the tree
 	for _, s := range sessions {
 		if s.Was == nil {
 			lines, err := r.created(c, s)
@@ -86,18 +123,18 @@ func (r *rewriter) Write(c *store.Change) error {
 		if err := r.session(c, s, e); err != nil {
 			return err
 		}
-		if last = later(last, e.line); len(e.items) > 0 {
-			last = later(last, e.items[len(e.items)-1].span)
+		if last = later(last, e.line.Record); len(e.items) > 0 {
+			last = later(last, e.items[len(e.items)-1].Record)
 		}
 	}
 	if len(created) > 0 {
-		end := r.edit(last)
-		end.after = append(end.after, created...)
+		end := r.edits.Of(last)
+		end.After = append(end.After, created...)
 	}
 	return nil
 }
 
-func later(a, b span) span {
+func later(a, b filelog.Record) filelog.Record {
 	if b.Offset > a.Offset {
 		return b
 	}
@@ -105,70 +142,79 @@ func later(a, b span) span {
 }
 
 // created are the lines of a session that was not there.
-func (r *rewriter) created(c *store.Change, s *change.Session) ([][]byte, error) {
+func (r *rewriter) created(c *store.Change, s *change.Session) ([]filelog.NewLine, error) {
 	line, err := r.newSessionLine(c, s.Is)
 	if err != nil {
 		return nil, err
 	}
-	lines := [][]byte{line}
+	lines := []filelog.NewLine{{Text: line}}
 	for i := range s.Items {
 		if line, err = r.itemLine(s.Is, &s.Items[i]); err != nil {
 			return nil, err
 		}
-		lines = append(lines, line)
+		lines = append(lines, r.keyed(line, &s.Items[i]))
 	}
 	return lines, nil
 }
 
-// session changes the lines of a session that is there. The items that still
-// follow each other keep their places; every other one is written behind its
-// predecessor.
+// session changes the lines of a session that is there. The items that still follow each
+// other keep their places; every other one is written behind its predecessor.
 func (r *rewriter) session(c *store.Change, s *change.Session, e *entry) error {
 	line, err := sessionLineOf(c, s, e)
 	if err != nil {
 		return err
 	}
-	r.replace(e.line, s.Is.Raw, line)
-	next := 0          // of e.items
-	var first [][]byte // the lines before the first item that keeps its place
-	add := func(line []byte) { first = append(first, line) }
+	r.replace(e.line.Record, s.Is.Raw, line)
+	next := 0                   // of e.items
+	var first []filelog.NewLine // the lines before the first item that keeps its place
+	add := func(line filelog.NewLine) { first = append(first, line) }
 	for i := range s.Items {
 		it := &s.Items[i]
 		if line, err = r.itemLine(s.Is, it); err != nil {
 			return err
 		}
 		if !it.Stays() || it.Moves || it.At < next {
-			add(line)
+			add(r.keyed(line, it))
 			continue
 		}
 		r.drop(e.items[next:it.At])
-		at := e.items[it.At].span
+		at := e.items[it.At].Record
 		r.replace(at, it.Is.Body.Raw, line)
 		if len(first) > 0 {
-			r.edit(at).before, first = first, nil
+			r.edits.Of(at).Before, first = first, nil
 		}
 		next = it.At + 1
-		add = func(line []byte) { to := r.edit(at); to.after = append(to.after, line) }
+		add = func(line filelog.NewLine) { to := r.edits.Of(at); to.After = append(to.After, line) }
 	}
 	if len(first) > 0 { // no item keeps its place
-		to := r.edit(e.line)
-		to.after = append(to.after, first...)
+		to := r.edits.Of(e.line.Record)
+		to.After = append(to.After, first...)
 	}
 	r.drop(e.items[next:])
 	return nil
 }
 
+// keyed is the line of an item at a new place; what is a record only now has a new key.
+func (r *rewriter) keyed(line []byte, it *change.Item) filelog.NewLine {
+	if it.Stays() {
+		if key, err := strconv.ParseInt(it.Was.Key, 10, 64); err == nil { // as it was made here
+			return filelog.NewLine{Text: line, Key: key, Is: true}
+		}
+	}
+	return filelog.NewLine{Text: line, Key: r.edits.Fresh(), Is: true}
+}
+
 // drop notes lines that leave their places.
-func (r *rewriter) drop(items []itemSpan) {
+func (r *rewriter) drop(items []span) {
 	for _, at := range items {
-		r.edit(at.span).gone = true
+		r.edits.Of(at.Record).Gone = true
 	}
 }
 
 // replace notes what a line becomes, if that is something else.
-func (r *rewriter) replace(at span, was, line []byte) {
+func (r *rewriter) replace(at filelog.Record, was, line []byte) {
 	if !slices.Equal(was, line) {
-		r.edit(at).text = line
+		r.edits.Of(at).Text = line
 	}
 }
 
@@ -265,87 +311,4 @@ func (r *rewriter) encode(rec any) ([]byte, error) {
 		return nil, fmt.Errorf("encoding a line: %w", err)
 	}
 	return line, nil
-}
-
-// Flush implements store.Rewriter: it copies the stream and makes the edits.
-func (r *rewriter) Flush() error {
-	p := splicer{from: r.s.r, to: bufio.NewWriterSize(r.to, 1<<16)}
-	edits := slices.SortedFunc(maps.Values(r.edits), func(a, b *lineEdit) int { return cmp.Compare(a.Offset, b.Offset) })
-	for _, e := range edits {
-		p.edit(e)
-	}
-	p.copy(math.MaxInt64)
-	if p.err == nil {
-		p.err = p.to.Flush()
-	}
-	return p.err
-}
-
-// splicer copies a stream and makes edits on the way. The first error stays.
-type splicer struct {
-	from io.ReaderAt
-	to   *bufio.Writer
-	done int64 // bytes of the stream that are copied or passed over
-	err  error
-}
-
-func (p *splicer) edit(e *lineEdit) {
-	p.copy(e.Offset)
-	p.lines(e.before)
-	switch {
-	case e.gone:
-		p.done, _ = p.lineEnd(e.end())
-	case e.text != nil:
-		p.write(e.text)
-		p.done = e.end()
-	}
-	if len(e.after) == 0 {
-		return
-	}
-	if !e.gone {
-		end, ended := p.lineEnd(e.end())
-		if p.copy(end); !ended {
-			p.write([]byte("\n"))
-		}
-	}
-	p.lines(e.after)
-}
-
-func (p *splicer) lines(lines [][]byte) {
-	for _, line := range lines {
-		p.write(line)
-		p.write([]byte("\n"))
-	}
-}
-
-func (p *splicer) write(text []byte) {
-	if p.err == nil {
-		_, p.err = p.to.Write(text)
-	}
-}
-
-// copy copies up to an offset, or to the end of the stream.
-func (p *splicer) copy(end int64) {
-	if p.err != nil || end <= p.done {
-		return
-	}
-	_, p.err = io.Copy(p.to, io.NewSectionReader(p.from, p.done, end-p.done))
-	p.done = end
-}
-
-// lineEnd is the offset behind the line end that comes next, or the end of the
-// stream, which has none there.
-func (p *splicer) lineEnd(offset int64) (end int64, ended bool) {
-	buf := make([]byte, 64)
-	for p.err == nil {
-		n, err := p.from.ReadAt(buf, offset)
-		if i := bytes.IndexByte(buf[:n], '\n'); i >= 0 {
-			return offset + int64(i) + 1, true
-		}
-		if offset += int64(n); err == io.EOF {
-			break
-		}
-		p.err = err
-	}
-	return offset, false
 }

@@ -5,40 +5,107 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/canonical"
 )
 
-// rewrite writes a stream anew, with its trees as change leaves them; nil tells of no
-// change at all.
-func rewrite(t fataler, st store.Store, change func(*session.Tree)) string {
+// rewrite is a stream with its trees as change leaves them; nil tells of no change at all.
+// Items keep their keys meanwhile, and the journal leads back.
+func rewrite(t fataler, text string, change func(*session.Tree)) string {
 	t.Helper()
-	var out strings.Builder
-	w, err := canonical.Kind.Rewrite(st, &out)
+	folder, err := os.MkdirTemp("", "stream-*")
+	must(t, err)
+	defer func() { _ = os.RemoveAll(folder) }()
+	path := filepath.Join(folder, "in.ndjson")
+	must(t, os.WriteFile(path, []byte(text), 0o600))
+	ed, err := canonical.Kind.Edit(context.Background(), &store.Source{Path: path})
+	must(t, err)
+	must(t, ed.Begin(context.Background()))
+	var ids []string
+	for _, tree := range outlines(t, open(t, text)) {
+		for _, s := range tree.Sessions {
+			ids = append(ids, s.ID)
+		}
+	}
+	before, after := readIn(t, ed, ids), readIn(t, ed, ids)
+	for i, tree := range after {
+		if change != nil {
+			change(tree)
+			must(t, ed.Write(context.Background(), &store.Change{Before: before[i], After: tree}))
+		}
+	}
+	if want, got := keysOf(after, nil), keysOf(readIn(t, ed, ids), knownIn(before)); want != got {
+		t.Fatalf("the items have the keys\n%s, not\n%s", got, want)
+	}
+	journal, err := ed.Journal()
+	must(t, err)
+	must(t, ed.Commit(context.Background()))
+	out, err := os.ReadFile(path)
+	must(t, err)
+	must(t, ed.Begin(context.Background()))
+	must(t, ed.Revert(context.Background(), journal))
+	must(t, ed.Commit(context.Background()))
+	must(t, ed.Close())
+	if again, err := os.ReadFile(path); err != nil || string(again) != text {
+		t.Fatalf("the undo leads to\n%s (%v)", again, err)
+	}
+	return string(out)
+}
+
+func must(t fataler, err error) {
+	t.Helper()
 	if err != nil {
-		t.Fatalf("rewrite: %v", err)
+		t.Fatalf("%v", err)
 	}
-	before := filled(t, st)
-	for i, tree := range filled(t, st) {
-		if change == nil {
-			continue
+}
+
+func readIn(t fataler, ed store.Editor, ids []string) []*session.Tree {
+	t.Helper()
+	st, err := ed.Read(context.Background(), ids)
+	must(t, err)
+	defer func() { must(t, st.Close()) }()
+	return filled(t, st)
+}
+
+// knownIn are the keys of all items.
+func knownIn(trees []*session.Tree) map[string]bool {
+	known := map[string]bool{}
+	for _, tree := range trees {
+		for _, s := range tree.Sessions {
+			for i := range s.Items {
+				known[s.Items[i].Key] = true
+			}
 		}
-		change(tree)
-		if err := w.Write(&store.Change{Before: before[i], After: tree}); err != nil {
-			t.Fatalf("write: %v", err)
+	}
+	return known
+}
+
+// keysOf lists the keys of items by session: those that are known, where that is given, else
+// those of whole items that were stored.
+func keysOf(trees []*session.Tree, known map[string]bool) string {
+	var list []string
+	for _, tree := range trees {
+		for _, s := range tree.Sessions {
+			keys := s.ID + ":"
+			for i := range s.Items {
+				if it := &s.Items[i]; known[it.Key] || known == nil && it.Table != "" && !strings.Contains(it.Key, "#") {
+					keys += " " + it.Key
+				}
+			}
+			list = append(list, keys)
 		}
 	}
-	if err := w.Flush(); err != nil {
-		t.Fatalf("flush: %v", err)
-	}
-	return out.String()
+	slices.Sort(list)
+	return strings.Join(list, "\n")
 }
 
 func nothing(*session.Tree) {}
@@ -62,7 +129,7 @@ func TestUnchangedStreamIsTheSameBytes(t *testing.T) {
 	for name, text := range tests {
 		t.Run(name, func(t *testing.T) {
 			for _, change := range []func(*session.Tree){nil, nothing} {
-				if got := rewrite(t, open(t, text), change); got != text {
+				if got := rewrite(t, text, change); got != text {
 					t.Errorf("got\n%q\nwant\n%q", got, text)
 				}
 			}
@@ -73,7 +140,7 @@ func TestUnchangedStreamIsTheSameBytes(t *testing.T) {
 func TestUnchangedExportIsTheSameBytes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := write(t, canonical.Header{Kind: "other"}, group(drawStore(t)), canonical.WriteOptions{})
-		if got := rewrite(t, open(t, text), nothing); got != text {
+		if got := rewrite(t, text, nothing); got != text {
 			t.Fatalf("got\n%s\nwant\n%s", got, text)
 		}
 	})
@@ -84,7 +151,7 @@ func TestItemsGoAnywhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := write(t, canonical.Header{Kind: "other"}, group(drawStore(t)), canonical.WriteOptions{})
 		want := map[string][]string{}
-		out := rewrite(t, open(t, text), func(tree *session.Tree) {
+		out := rewrite(t, text, func(tree *session.Tree) {
 			var items []session.Item
 			for _, s := range tree.Sessions {
 				items = append(items, s.Items...)
@@ -149,7 +216,7 @@ func TestChangedLines(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := rewrite(t, open(t, header+tt.lines), func(tree *session.Tree) { tt.change(tree.Root()) })
+			got := rewrite(t, header+tt.lines, func(tree *session.Tree) { tt.change(tree.Root()) })
 			if got != header+tt.want {
 				t.Errorf("got\n%swant\n%s", got, header+tt.want)
 			}
@@ -164,7 +231,7 @@ func TestPartsThatAreAlike(t *testing.T) {
 	const line = `{"type":"item","session":"P","kind":"message","role":"tool","results":[%s]}` + "\n"
 	first, second := `{"call":"A","text":"a","x":1}`, `{"call":"A","text":"a","x":2}`
 	for n, want := range []string{fmt.Sprintf(line+line, second, first), fmt.Sprintf(line+line, first, second)} {
-		got := rewrite(t, open(t, header+sessionOf("P")+fmt.Sprintf(line, first+","+second)), func(tree *session.Tree) {
+		got := rewrite(t, header+sessionOf("P")+fmt.Sprintf(line, first+","+second), func(tree *session.Tree) {
 			s := tree.Root()
 			part := s.Items[0]
 			part.Key += fmt.Sprintf("#results/%d", n)
@@ -181,7 +248,7 @@ func TestPartsThatAreAlike(t *testing.T) {
 // The part of an item that was split off says its result only, and what it got since.
 func TestPartOfALine(t *testing.T) {
 	line := `{"type":"item","session":"P","kind":"message","role":"tool","text":"both","calls":[{"id":"C","name":"n","args":""}],"results":[{"call":"A","text":"a"},{"call":"B","text":"b","y":2.0}],"raw":{"n":1.0}}`
-	got := rewrite(t, open(t, header+sessionOf("P")+line), func(tree *session.Tree) {
+	got := rewrite(t, header+sessionOf("P")+line, func(tree *session.Tree) {
 		s := tree.Root()
 		part := s.Items[0]
 		part.Key += "#results/1"
@@ -198,47 +265,58 @@ func TestPartOfALine(t *testing.T) {
 	}
 }
 
-func TestRewriteRefusesWhatItDoesNotKnow(t *testing.T) {
-	later := open(t, strings.Replace(header, "/1", "/2", 1)+sessionOf("P"))
-	if _, err := canonical.Kind.Rewrite(later, io.Discard); err == nil || !strings.Contains(err.Error(), "version 2") {
+func TestAnEditorRefusesWhatItDoesNotKnow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.ndjson")
+	must(t, os.WriteFile(path, []byte(strings.Replace(header, "/1", "/2", 1)+sessionOf("P")), 0o600))
+	if _, err := canonical.Kind.Edit(t.Context(), &store.Source{Path: path}); err == nil || !strings.Contains(err.Error(), "version 2") {
 		t.Errorf("error %v", err)
 	}
-	w, err := canonical.Kind.Rewrite(open(t, odd), fullDisk{})
-	if err == nil {
-		err = w.Flush()
-	}
-	if err == nil || !strings.Contains(err.Error(), "no space left") {
-		t.Errorf("error %v", err)
-	}
-	st := open(t, odd)
-	w, err = canonical.Kind.Rewrite(st, io.Discard)
-	if err == nil {
-		err = w.Write(&store.Change{Before: outlines(t, st)[0], After: outlines(t, st)[0]})
-	}
-	if err == nil || !strings.Contains(err.Error(), "was not loaded") {
-		t.Errorf("error %v", err)
-	}
-	tree := filled(t, st)[0]
+	must(t, os.WriteFile(path, []byte(odd), 0o600))
+	ed, err := canonical.Kind.Edit(t.Context(), &store.Source{Path: path})
+	must(t, err)
+	defer func() { must(t, ed.Close()) }()
+	must(t, ed.Begin(t.Context()))
+	tree := filled(t, open(t, odd))[0]
 	for want, c := range map[string]*store.Change{
+		"was not loaded":           {Before: outlines(t, open(t, odd))[0], After: outlines(t, open(t, odd))[0]},
 		"has no such value":        {Before: tree, After: tree, Sets: []session.Edit{{Op: session.Set, Ref: tree.Root().Ref(), Field: "state"}}},
 		"missing after the repair": {Before: tree, After: &session.Tree{}},
 	} {
-		if err := w.Write(c); err == nil || !strings.Contains(err.Error(), want) {
+		if err := ed.Write(t.Context(), c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
 }
 
-// A stream that can only seek is rewritten like a file.
-func TestRewriteOfAStreamThatOnlySeeks(t *testing.T) {
+// A plan names items by their places, so that nothing is changed where another program puts
+// something before them.
+func TestAStreamThatAnotherProgramChanges(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.ndjson")
+	must(t, os.WriteFile(path, []byte(odd), 0o600))
+	ed, err := canonical.Kind.Edit(t.Context(), &store.Source{Path: path})
+	must(t, err)
+	defer func() { must(t, ed.Close()) }()
+	must(t, os.WriteFile(path, []byte(strings.Replace(odd, header, header+sessionOf("new")+itemOf("new", "a"), 1)), 0o600))
+	if _, err := ed.Read(t.Context(), []string{"P"}); problem.ClassOf(err) != problem.Busy {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A stream that can only seek is copied like a file, and a copy has the owner of the stream.
+func TestACopyOfAStreamThatOnlySeeks(t *testing.T) {
 	src := source(odd)
 	src.Stream = struct{ io.ReadSeeker }{src.Stream}
 	st, err := canonical.Kind.Open(context.Background(), src, store.Options{})
-	if err != nil {
-		t.Fatal(err)
+	must(t, err)
+	path := filepath.Join(t.TempDir(), "copy.ndjson")
+	var copied int64
+	made, err := st.(store.Copier).Copy(t.Context(), path, func(done int64) { copied = done })
+	must(t, err)
+	if got, err := os.ReadFile(made.Path); err != nil || string(got) != odd || copied != int64(len(odd)) {
+		t.Errorf("%d bytes: %s (%v)", copied, got, err)
 	}
-	if got := rewrite(t, st, nothing); got != odd {
-		t.Errorf("got\n%s", got)
+	if _, err := st.(store.Copier).Copy(t.Context(), path, nil); err == nil {
+		t.Error("a file was overwritten")
 	}
 }
 
@@ -293,7 +371,7 @@ func TestRewriteOfFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := rewrite(t, open(t, string(text)), nothing); got != string(text) {
+	if got := rewrite(t, string(text), nothing); got != string(text) {
 		t.Errorf("got\n%s", got)
 	}
 }
