@@ -50,6 +50,7 @@ func (r *itemReader) read(line []byte, number int64) session.Item {
 		Text:       session.DigestOf(rec.Text.string),
 		Outputs:    outputs(rec.Outputs),
 		Refusal:    session.RefusalOf(rec.Refusal.Status, rec.Refusal.Text),
+		Note:       rec.Note,
 		Body:       &session.Body{Text: rec.Text.string, Reasoning: rec.Reasoning, Raw: line},
 	}
 	var ok bool

@@ -95,6 +95,7 @@ type itemLine struct {
 	Size       int64          `json:"size,omitzero"`
 	Outputs    []outputLine   `json:"outputs,omitempty"`
 	Refusal    refusalLine    `json:"refusal,omitzero"`
+	Note       bool           `json:"note,omitzero"`
 	Child      string         `json:"child,omitzero"`
 	KeptFrom   int64          `json:"kept_from,omitzero"`
 	Implicit   bool           `json:"implicit,omitzero"`

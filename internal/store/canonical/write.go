@@ -237,7 +237,7 @@ func encodeItem(s *session.Session, it *session.Item, body *session.Body, names 
 		Agent: it.Agent, Model: it.Model, Provider: it.Provider, Branch: branchLabel{text: it.Branch}, Invocation: it.Invocation,
 		Scope: it.Scope, Node: it.Node,
 		Time: formatTime(it.Time), Text: textMember{body.Text, it.Flags.Has(session.NullText)}, Reasoning: body.Reasoning,
-		Outputs: encodeOutputs(it.Outputs), Refusal: refusalLine{Status: it.Refusal.Status, Text: it.Refusal.Text}, Child: it.Child, KeptFrom: it.KeptFrom,
+		Outputs: encodeOutputs(it.Outputs), Refusal: refusalLine{Status: it.Refusal.Status, Text: it.Refusal.Text}, Note: it.Note, Child: it.Child, KeptFrom: it.KeptFrom,
 	}
 	for _, f := range rec.flags() {
 		*f.member = it.Flags.Has(f.flag)
