@@ -7,8 +7,6 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
@@ -234,15 +232,14 @@ type message struct {
 	role     session.Role
 	roleName []byte // the stored name where role is NoRole
 
-	text         session.Digest // of the content
-	hasText      bool           // the content or a text part holds more than white space
-	hasMedia     bool           // multi_content has a part that is no text
-	hasReasoning bool
-	flags        session.Flags   // what the text gives the item
-	blocks       []session.Block // nil when there is nothing to tell
-	size         int64           // of what it adds to a request, in bytes
-	meaning      session.Digest  // the same for every encoding of the same message
-	task         session.Digest  // of the task that a system message hands to a child, 0 without
+	text     session.Digest  // of the content
+	hasText  bool            // the content or a text part holds more than white space
+	hasMedia bool            // multi_content has a part that is no text
+	flags    session.Flags   // what the text gives the item
+	blocks   []session.Block // nil when there is nothing to tell
+	size     int64           // of what it adds to a request, in bytes
+	meaning  session.Digest  // the same for every encoding of the same message
+	task     session.Digest  // of the task that a system message hands to a child, 0 without
 
 	calls       []call
 	callID      []byte // the call that a tool message answers
@@ -254,11 +251,9 @@ type message struct {
 	hasTime   bool
 	badTime   bool // created_at is there and is not RFC 3339
 
-	model     []byte
-	hasUsage  bool
-	tokensIn  int64
-	tokensOut int64
-	cost      float64 // dollars
+	model    []byte
+	hasUsage bool
+	cost     float64 // dollars
 }
 
 // call is one tool call. delegation is nil where the tool starts no child.
@@ -311,7 +306,6 @@ func (d *decoder) describe(agent string, m *message) {
 		m.hasText = m.hasText || p.isText() && !p.text.blank()
 		m.hasMedia = m.hasMedia || !p.isText()
 	}
-	m.hasReasoning = !r.reasoning.empty()
 	m.meaning = d.digest(m.role, agent, m.text)
 	for i := range r.calls {
 		m.calls = append(m.calls, d.call(&r.calls[i]))
@@ -328,8 +322,7 @@ func (d *decoder) describe(agent string, m *message) {
 		t, err := time.Parse(time.RFC3339, view(r.createdAt))
 		m.createdAt, m.hasTime, m.badTime = t, err == nil, err != nil
 	}
-	m.model, m.hasUsage = r.model, r.hasUsage
-	m.tokensIn, m.tokensOut, m.cost = r.tokensIn, r.tokensOut, r.cost
+	m.model, m.hasUsage, m.cost = r.model, r.hasUsage, r.cost
 	m.flags, m.size = r.textFlags(m.role), r.size(m.role)
 	m.blocks = d.blocks(m.role, m.blocks)
 }
@@ -414,134 +407,19 @@ func (d *decoder) unquote(l literal) []byte {
 	if bytes.IndexByte(l, '\\') < 0 {
 		return l.inner()
 	}
-	d.scratch, _ = jsontext.AppendUnquote(d.scratch[:0], l) // never fails on a literal
+	s := jsonscan.Over(l)
+	d.scratch, _ = s.AppendText(d.scratch[:0]) // never fails on a literal
 	return d.scratch
 }
 
 // view is b as a string without a copy, for callees that keep nothing of it.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// form says what the text of a call's arguments is. It is looked at as it is
-// stored, escaped; what is no object in that look is left to encoding/json, as
-// messages are.
+// form says what the text of a call's arguments is.
 func (d *decoder) form(arguments literal) session.ArgsForm {
-	s := escapedScanner{scanner{Scanner: jsonscan.Over(arguments.inner())}}
-	if len(s.Data) == 0 || s.next() == '{' && s.value(0) && s.next() == 0 && s.Pos == len(s.Data) {
+	text := d.unquote(arguments)
+	if s := jsonscan.Over(text); len(text) == 0 || s.Next() == '{' && jsonscan.Valid(text) {
 		return session.ArgsObject
 	}
-	return session.FormOf(string(d.unquote(arguments)))
-}
-
-// escapedScanner reads JSON that stands in a literal without unescaping it:
-// there a quotation mark is \" and a backslash is \\.
-type escapedScanner struct{ scanner }
-
-// next is the first byte behind white space, that of an escape for a quotation
-// mark; 0 at the end and before any other escape.
-func (s *escapedScanner) next() byte {
-	for s.Pos < len(s.Data) {
-		switch c := s.Data[s.Pos]; {
-		case c == ' ':
-			s.Pos++
-		case c != '\\':
-			return c
-		case strings.IndexByte("ntr", s.Data[s.Pos+1]) >= 0:
-			s.Pos += 2
-		case s.Data[s.Pos+1] == '"':
-			return '"'
-		default:
-			return 0
-		}
-	}
-	return 0
-}
-
-func (s *escapedScanner) value(depth int) bool {
-	switch first := s.next(); {
-	case depth > maxDepth:
-		return false
-	case first == '{':
-		return s.members('}', depth)
-	case first == '[':
-		return s.members(']', depth)
-	case first == '"':
-		return s.text()
-	case first == 't':
-		return s.Word("true")
-	case first == 'f':
-		return s.Word("false")
-	case first == 'n':
-		return s.Word("null")
-	}
-	_, _, ok := s.Number()
-	return ok
-}
-
-// members consumes an object or a list, up to its end.
-func (s *escapedScanner) members(end byte, depth int) bool {
-	s.Pos++
-	if s.consume(end) {
-		return true
-	}
-	for {
-		if end == '}' && (s.next() != '"' || !s.text() || !s.consume(':')) || !s.value(depth+1) {
-			return false
-		}
-		if !s.consume(',') {
-			return s.consume(end)
-		}
-	}
-}
-
-func (s *escapedScanner) consume(c byte) bool {
-	if s.next() != c {
-		return false
-	}
-	s.Pos++
-	return true
-}
-
-// text consumes a string.
-func (s *escapedScanner) text() bool {
-	s.Pos += len(`\"`)
-	for {
-		at := bytes.IndexByte(s.Data[s.Pos:], '\\')
-		if at < 0 {
-			return false
-		}
-		s.Pos += at
-		switch rest := s.Data[s.Pos:]; rest[1] {
-		case '"':
-			s.Pos += 2
-			return true
-		case 'u': // a character that docker agent escapes
-			if !bytes.HasPrefix(rest, []byte(`\u00`)) || rest[4] > '1' {
-				s.Pos += 6
-				continue
-			}
-			return false // a control
-		case '\\':
-			size := escapeWithin(rest[2:])
-			if size == 0 {
-				return false
-			}
-			s.Pos += 2 + size
-		default: // a control
-			return false
-		}
-	}
-}
-
-// escapeWithin measures what follows the backslash of an escape, 0 when it is
-// none.
-func escapeWithin(b []byte) int {
-	switch {
-	case len(b) >= 2 && b[0] == '\\' && (b[1] == '"' || b[1] == '\\'):
-		return 2
-	case len(b) >= 1 && strings.IndexByte("ntrbf/", b[0]) >= 0:
-		return 1
-	case len(b) >= 5 && b[0] == 'u' && isHex(b[1]) && isHex(b[2]) && isHex(b[3]) && isHex(b[4]):
-		return 5
-	}
-	return 0
+	return session.FormOf(string(text))
 }

@@ -20,7 +20,6 @@ type record struct {
 	parts                             []partRecord
 	calls                             []callRecord
 	isError, cached, hasUsage, marked bool
-	tokensIn, tokensOut               int64
 	cost                              float64
 }
 
@@ -77,7 +76,7 @@ func (d *decoder) fast(data []byte) bool {
 		case "model":
 			return seen.add(6) && s.plain(&r.model)
 		case "usage":
-			return seen.add(7) && d.usage()
+			return seen.add(7) && s.usage(&r.hasUsage)
 		case "cost":
 			return seen.add(8) && s.float(&r.cost)
 		case "is_error":
@@ -142,19 +141,10 @@ func (s *scanner) function(c *callRecord) bool {
 	})
 }
 
-func (d *decoder) usage() bool {
-	s, r := &d.scan, &d.record
-	r.hasUsage = true
-	var seen keySet
-	return s.members(func(key []byte) bool {
-		switch string(key) {
-		case "input_tokens":
-			return seen.add(0) && s.integer(&r.tokensIn)
-		case "output_tokens":
-			return seen.add(1) && s.integer(&r.tokensOut)
-		}
-		return s.member(usageShape, key, 0)
-	})
+// usage consumes the usage of a message, which only whether there is one is asked of.
+func (s *scanner) usage(there *bool) bool {
+	*there = s.next() == '{'
+	return s.value(usageShape, 1)
 }
 
 func (d *decoder) multiContent() bool {
@@ -169,9 +159,11 @@ func (d *decoder) multiContent() bool {
 			case "text":
 				return seen.add(1) && s.text(&p.text)
 			case "image_url":
-				return seen.add(2) && s.image(&p)
+				p.image = true
+				return seen.add(2) && s.texts(imageShape, [3]string{"url", "detail"}, [3]*literal{&p.url, &p.detail})
 			case "file":
-				return seen.add(3) && s.file(&p)
+				p.file = true
+				return seen.add(3) && s.texts(fileShape, [3]string{"path", "file_id", "mime_type"}, [3]*literal{&p.path, &p.fileID, &p.mimeType})
 			case "document": // its meaning needs normalised JSON
 				return false
 			}
@@ -182,33 +174,16 @@ func (d *decoder) multiContent() bool {
 	})
 }
 
-func (s *scanner) image(p *partRecord) bool {
-	p.image = true
+// texts consumes an object of which some members are texts that the record needs.
+func (s *scanner) texts(sh *shape, keys [3]string, to [3]*literal) bool {
 	var seen keySet
 	return s.members(func(key []byte) bool {
-		switch string(key) {
-		case "url":
-			return seen.add(0) && s.text(&p.url)
-		case "detail":
-			return seen.add(1) && s.text(&p.detail)
+		for n, known := range keys {
+			if known != "" && known == string(key) {
+				return seen.add(n) && s.text(to[n])
+			}
 		}
-		return s.member(imageShape, key, 0)
-	})
-}
-
-func (s *scanner) file(p *partRecord) bool {
-	p.file = true
-	var seen keySet
-	return s.members(func(key []byte) bool {
-		switch string(key) {
-		case "path":
-			return seen.add(0) && s.text(&p.path)
-		case "file_id":
-			return seen.add(1) && s.text(&p.fileID)
-		case "mime_type":
-			return seen.add(2) && s.text(&p.mimeType)
-		}
-		return s.member(fileShape, key, 0)
+		return s.member(sh, key, 0)
 	})
 }
 

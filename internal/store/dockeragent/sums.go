@@ -264,9 +264,7 @@ func (d *decoder) exact(data []byte) error {
 	r.signature, r.thought = quote(m.ThinkingSignature), inBase64(m.ThoughtSignature)
 	r.isError, r.cached, r.cost = m.IsError, m.CacheControl, m.Cost
 	r.marked = string(m.Marker) == marker
-	if u := m.Usage; u != nil {
-		r.hasUsage, r.tokensIn, r.tokensOut = true, u.InputTokens, u.OutputTokens
-	}
+	r.hasUsage = m.Usage != nil
 	for _, p := range m.MultiContent {
 		r.parts = append(r.parts, p.record())
 	}
