@@ -64,47 +64,8 @@ func (e *editor) Write(ctx context.Context, change *store.Change) error {
 	return e.DB().Explain(w.write(ctx))
 }
 
-// Without an index of it, every session that is deleted costs a look at each
-// item whose reference might have to become NULL.
-const (
-	referenceIndex   = "sessctl_subsession_id"
-	createReferences = "create index " + referenceIndex + " on session_items(subsession_id) where subsession_id is not null"
-	dropReferences   = "drop index " + referenceIndex
-	fewCreated       = 4 // as many are deleted faster without the index
-)
-
 func (e *editor) Revert(ctx context.Context, journal []byte) error {
-	changes, err := table.DecodeChanges(journal)
-	if err == nil {
-		err = sqlite.Within(changes, tableSessions, tableItems)
-	}
-	if err != nil {
-		return err
-	}
-	created := 0
-	for _, c := range changes {
-		if c.Table == tableSessions && c.Before == nil {
-			created++
-		}
-	}
-	if created <= fewCreated {
-		return e.RevertChanges(ctx, changes)
-	}
-	if err := e.Unbind(ctx); err != nil {
-		return err
-	}
-	if err := e.run(ctx, createReferences); err != nil {
-		return err
-	}
-	if err := e.RevertChanges(ctx, changes); err != nil {
-		return err
-	}
-	return e.run(ctx, dropReferences)
-}
-
-// run runs a statement that changes the schema.
-func (e *editor) run(ctx context.Context, statement string) error {
-	return e.DB().Explain(e.DB().Scan(ctx, statement, nil))
+	return e.Edit.Revert(ctx, journal, tableSessions, tableItems)
 }
 
 // tie is a reason to leave a row of the item table in its session.
