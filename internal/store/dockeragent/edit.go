@@ -223,15 +223,6 @@ func (w *writer) insertItems(ctx context.Context) error {
 	return nil
 }
 
-// The columns that are not text, in either table.
-var (
-	wholeColumns = []string{
-		"tools_approved", "input_tokens", "output_tokens", "send_user_message", "max_iterations", "starred", "thinking",
-		"branch_parent_position", "split_diff_view", "position", "implicit", "first_kept_entry",
-	}
-	realColumns = []string{"cost"}
-)
-
 // set notes columns that get values of their own.
 func (r rowEdit) set(sets []session.Edit, sc *schema) error {
 	for _, e := range sets {
@@ -241,7 +232,7 @@ func (r rowEdit) set(sets []session.Edit, sc *schema) error {
 		if e.Op != session.Set || !sc.has(e.Ref.Table, e.Field) {
 			return noColumn(e.Ref.Table, e.Field, sc)
 		}
-		value, err := typed(e.Field, e.Value)
+		value, err := typed(e.Ref.Table, e.Field, e.Value)
 		if err != nil {
 			return err
 		}
@@ -251,16 +242,16 @@ func (r rowEdit) set(sets []session.Edit, sc *schema) error {
 }
 
 // typed is a value as the column holds it; nil for NULL.
-func typed(column string, text *string) (any, error) {
+func typed(table, column string, text *string) (any, error) {
 	if text == nil {
 		return nil, nil
 	}
 	var value any
 	var err error
-	switch {
-	case slices.Contains(wholeColumns, column):
+	switch columnsOf(table)[column] {
+	case "INTEGER", "BOOLEAN":
 		value, err = strconv.ParseInt(*text, 10, 64)
-	case slices.Contains(realColumns, column):
+	case "REAL":
 		value, err = strconv.ParseFloat(*text, 64)
 	default:
 		return *text, nil
