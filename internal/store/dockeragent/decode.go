@@ -142,17 +142,18 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 		it.Kind = p.undecoded(number, data)
 		return
 	}
-	if m.synthetic {
+	if m.marked {
 		it.Flags |= session.Synthetic
 	}
 	if m.cost > 0 {
 		p.costs[number] += m.cost
 	}
-	it.Role, it.Meaning, it.Text, it.Time = m.role, m.meaning, m.text, m.createdAt
+	it.Role, it.Meaning, it.Text, it.Time = m.role, m.meaning, m.text, m.time
 	it.Model, it.Blocks, it.Size = p.name(m.model), m.blocks, m.size
 	it.Flags |= m.flags
 	if m.role == session.NoRole {
-		fault(session.UnknownPart, string(m.roleName), "the role "+idText(string(m.roleName))+" is not one that docker agent knows, so no model sees the message", nil)
+		name := string(m.record.role)
+		fault(session.UnknownPart, name, "the role "+idText(name)+" is not one that docker agent knows, so no model sees the message", nil)
 	}
 	for i := range m.blocks {
 		if b := &m.blocks[i]; b.Kind == session.UnknownBlock {
@@ -162,7 +163,7 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 	if m.badTime {
 		fault(session.BadTime, "created_at", notRFC3339, nil)
 	} else if m.hasTime {
-		if bad := implausible(m.createdAt); bad != "" {
+		if bad := implausible(m.time); bad != "" {
 			it.Time = time.Time{}
 			fault(session.BadTime, "created_at", bad, nil)
 		}
@@ -225,12 +226,11 @@ func summaryOf(text, usage string) (session.Digest, string) {
 	return digest, ""
 }
 
-// message is what an item's outline needs of one stored chat message. The
-// []byte fields point into the decoded bytes or into the decoder and are valid
-// until its next decode.
+// message is what an item's outline needs of one stored chat message: the record, which
+// is valid until the decoder's next decode, and what is derived from it.
 type message struct {
-	role     session.Role
-	roleName []byte // the stored name where role is NoRole
+	*record
+	role session.Role
 
 	text     session.Digest  // of the content
 	hasText  bool            // the content or a text part holds more than white space
@@ -242,18 +242,11 @@ type message struct {
 	task     session.Digest  // of the task that a system message hands to a child, 0 without
 
 	calls       []call
-	callID      []byte // the call that a tool message answers
-	isError     bool
 	placeholder bool // a stand-in for a result that the writer did not have
-	synthetic   bool // written by a repair
 
-	createdAt time.Time
-	hasTime   bool
-	badTime   bool // created_at is there and is not RFC 3339
-
-	model    []byte
-	hasUsage bool
-	cost     float64 // dollars
+	time    time.Time
+	hasTime bool
+	badTime bool // created_at is there and is not RFC 3339
 }
 
 // call is one tool call. delegation is nil where the tool starts no child.
@@ -281,7 +274,7 @@ type decoder struct {
 // The error says what docker agent's own decoder would say and where, and
 // nothing of what the message says; m is empty then.
 func (d *decoder) decode(data []byte, agent string, m *message) error {
-	*m = message{calls: m.calls[:0], blocks: m.blocks[:0]}
+	*m = message{record: &d.record, calls: m.calls[:0], blocks: m.blocks[:0]}
 	if !d.fast(data) {
 		if err := d.exact(data); err != nil {
 			return err
@@ -296,9 +289,6 @@ func (d *decoder) decode(data []byte, agent string, m *message) error {
 func (d *decoder) describe(agent string, m *message) {
 	r := &d.record
 	m.role = session.ParseRole(view(r.role))
-	if m.role == session.NoRole {
-		m.roleName = r.role
-	}
 	m.text = r.content.digest()
 	m.hasText = !r.content.blank()
 	for i := range r.parts {
@@ -310,8 +300,6 @@ func (d *decoder) describe(agent string, m *message) {
 	for i := range r.calls {
 		m.calls = append(m.calls, d.call(&r.calls[i]))
 	}
-	m.callID, m.isError = r.callID, r.isError
-	m.synthetic = r.marked
 	switch m.role {
 	case session.Tool:
 		m.placeholder = d.isPlaceholder(r.content)
@@ -320,9 +308,8 @@ func (d *decoder) describe(agent string, m *message) {
 	}
 	if len(r.createdAt) > 0 {
 		t, err := time.Parse(time.RFC3339, view(r.createdAt))
-		m.createdAt, m.hasTime, m.badTime = t, err == nil, err != nil
+		m.time, m.hasTime, m.badTime = t, err == nil, err != nil
 	}
-	m.model, m.hasUsage, m.cost = r.model, r.hasUsage, r.cost
 	m.flags, m.size = r.textFlags(m.role), r.size(m.role)
 	m.blocks = d.blocks(m.role, m.blocks)
 }

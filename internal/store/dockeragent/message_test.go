@@ -18,7 +18,7 @@ func say(m *message) string {
 		}
 	}
 	add(true, "%s", m.role)
-	add(len(m.roleName) > 0, "role=%q", m.roleName)
+	add(m.role == session.NoRole && len(m.record.role) > 0, "role=%q", m.record.role)
 	add(m.hasText, "text")
 	add(m.hasMedia, "media")
 	add(m.flags.Has(session.BlankText), "blank")
@@ -36,8 +36,8 @@ func say(m *message) string {
 	add(len(m.callID) > 0, "answers=%s", m.callID)
 	add(m.isError, "error")
 	add(m.placeholder, "placeholder")
-	add(m.synthetic, "synthetic")
-	add(m.hasTime, "at=%s", m.createdAt.Format(time.RFC3339Nano))
+	add(m.marked, "synthetic")
+	add(m.hasTime, "at=%s", m.time.Format(time.RFC3339Nano))
 	add(m.badTime, "badtime")
 	add(len(m.model) > 0, "model=%s", m.model)
 	add(m.hasUsage, "usage")

@@ -253,11 +253,11 @@ type chatUsage struct {
 // exact fills the record as docker agent would read the message.
 func (d *decoder) exact(data []byte) error {
 	var m chatMessage
+	r := &d.record
+	*r = record{parts: r.parts[:0], calls: r.calls[:0]}
 	if err := json.Unmarshal(data, &m); err != nil {
 		return decodeError(err)
 	}
-	r := &d.record
-	*r = record{parts: r.parts[:0], calls: r.calls[:0]}
 	r.role, r.callID = []byte(m.Role), []byte(m.ToolCallID)
 	r.createdAt, r.model = []byte(m.CreatedAt), []byte(m.Model)
 	r.content, r.reasoning = quote(m.Content), quote(m.ReasoningContent)
