@@ -141,7 +141,7 @@ func (s *scanner) function(c *callRecord) bool {
 	})
 }
 
-// usage consumes the usage of a message, which only whether there is one is asked of.
+// usage consumes the usage of a message. Nobody asks more of it than whether there is one.
 func (s *scanner) usage(there *bool) bool {
 	*there = s.Next() == '{'
 	return s.value(usageShape)
