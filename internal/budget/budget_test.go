@@ -35,7 +35,7 @@ var (
 	ownLines = map[string]int{
 		"internal/store/adk":         4_410,
 		"internal/store/canonical":   3_188,
-		"internal/store/dockeragent": 5_492,
+		"internal/store/dockeragent": 5_196,
 		"internal/store/kagent":      3_070,
 		"internal/store/loom":        1_955,
 		"internal/store/claudecode":  3_966,

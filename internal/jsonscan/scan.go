@@ -15,8 +15,11 @@ import (
 // half a surrogate pair, deep nesting. Then the caller gives up. What they return is a part
 // of the text.
 type Scanner struct {
-	Data  []byte
-	Pos   int // the offset of what comes next
+	Data []byte
+	Pos  int // the offset of what comes next
+	// Spaced: there was white space between values.
+	Spaced bool
+
 	depth int
 	seen  uint64 // all bytes of strings in one: whether some were beyond ASCII
 }
@@ -47,6 +50,7 @@ func (s *Scanner) Next() byte {
 		if c := s.Data[s.Pos]; c != ' ' && c != '\n' && c != '\t' && c != '\r' {
 			return c
 		}
+		s.Spaced = true
 	}
 	return 0
 }

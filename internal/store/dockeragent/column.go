@@ -264,9 +264,11 @@ func Nested(data []byte) (*session.Tree, error) {
 	for _, s := range tree.Sessions {
 		s.Created = s.Created.Truncate(time.Second) // as the sessions table keeps it
 	}
-	f := filler{lists: map[string][]json.RawMessage{root.ID + "#": root.Messages}}
-	if _, err := f.fillAll(tree); err != nil {
-		return nil, unnested(err)
+	f := filler{st: st, lists: map[string][]json.RawMessage{root.ID + "#": root.Messages}}
+	for _, s := range tree.Sessions {
+		if err := f.fill(s); err != nil {
+			return nil, unnested(err)
+		}
 	}
 	return tree, nil
 }

@@ -7,8 +7,6 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
@@ -144,17 +142,18 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 		it.Kind = p.undecoded(number, data)
 		return
 	}
-	if m.synthetic {
+	if m.marked {
 		it.Flags |= session.Synthetic
 	}
 	if m.cost > 0 {
 		p.costs[number] += m.cost
 	}
-	it.Role, it.Meaning, it.Text, it.Time = m.role, m.meaning, m.text, m.createdAt
+	it.Role, it.Meaning, it.Text, it.Time = m.role, m.meaning, m.text, m.time
 	it.Model, it.Blocks, it.Size = p.name(m.model), m.blocks, m.size
 	it.Flags |= m.flags
 	if m.role == session.NoRole {
-		fault(session.UnknownPart, string(m.roleName), "the role "+idText(string(m.roleName))+" is not one that docker agent knows, so no model sees the message", nil)
+		name := string(m.record.role)
+		fault(session.UnknownPart, name, "the role "+idText(name)+" is not one that docker agent knows, so no model sees the message", nil)
 	}
 	for i := range m.blocks {
 		if b := &m.blocks[i]; b.Kind == session.UnknownBlock {
@@ -164,7 +163,7 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 	if m.badTime {
 		fault(session.BadTime, "created_at", notRFC3339, nil)
 	} else if m.hasTime {
-		if bad := implausible(m.createdAt); bad != "" {
+		if bad := implausible(m.time); bad != "" {
 			it.Time = time.Time{}
 			fault(session.BadTime, "created_at", bad, nil)
 		}
@@ -227,38 +226,27 @@ func summaryOf(text, usage string) (session.Digest, string) {
 	return digest, ""
 }
 
-// message is what an item's outline needs of one stored chat message. The
-// []byte fields point into the decoded bytes or into the decoder and are valid
-// until its next decode.
+// message is what an item's outline needs of one stored chat message: the record, which
+// is valid until the decoder's next decode, and what is derived from it.
 type message struct {
-	role     session.Role
-	roleName []byte // the stored name where role is NoRole
+	*record
+	role session.Role
 
-	text         session.Digest // of the content
-	hasText      bool           // the content or a text part holds more than white space
-	hasMedia     bool           // multi_content has a part that is no text
-	hasReasoning bool
-	flags        session.Flags   // what the text gives the item
-	blocks       []session.Block // nil when there is nothing to tell
-	size         int64           // of what it adds to a request, in bytes
-	meaning      session.Digest  // the same for every encoding of the same message
-	task         session.Digest  // of the task that a system message hands to a child, 0 without
+	text     session.Digest  // of the content
+	hasText  bool            // the content or a text part holds more than white space
+	hasMedia bool            // multi_content has a part that is no text
+	flags    session.Flags   // what the text gives the item
+	blocks   []session.Block // nil when there is nothing to tell
+	size     int64           // of what it adds to a request, in bytes
+	meaning  session.Digest  // the same for every encoding of the same message
+	task     session.Digest  // of the task that a system message hands to a child, 0 without
 
 	calls       []call
-	callID      []byte // the call that a tool message answers
-	isError     bool
 	placeholder bool // a stand-in for a result that the writer did not have
-	synthetic   bool // written by a repair
 
-	createdAt time.Time
-	hasTime   bool
-	badTime   bool // created_at is there and is not RFC 3339
-
-	model     []byte
-	hasUsage  bool
-	tokensIn  int64
-	tokensOut int64
-	cost      float64 // dollars
+	time    time.Time
+	hasTime bool
+	badTime bool // created_at is there and is not RFC 3339
 }
 
 // call is one tool call. delegation is nil where the tool starts no child.
@@ -286,7 +274,7 @@ type decoder struct {
 // The error says what docker agent's own decoder would say and where, and
 // nothing of what the message says; m is empty then.
 func (d *decoder) decode(data []byte, agent string, m *message) error {
-	*m = message{calls: m.calls[:0], blocks: m.blocks[:0]}
+	*m = message{record: &d.record, calls: m.calls[:0], blocks: m.blocks[:0]}
 	if !d.fast(data) {
 		if err := d.exact(data); err != nil {
 			return err
@@ -301,9 +289,6 @@ func (d *decoder) decode(data []byte, agent string, m *message) error {
 func (d *decoder) describe(agent string, m *message) {
 	r := &d.record
 	m.role = session.ParseRole(view(r.role))
-	if m.role == session.NoRole {
-		m.roleName = r.role
-	}
 	m.text = r.content.digest()
 	m.hasText = !r.content.blank()
 	for i := range r.parts {
@@ -311,13 +296,10 @@ func (d *decoder) describe(agent string, m *message) {
 		m.hasText = m.hasText || p.isText() && !p.text.blank()
 		m.hasMedia = m.hasMedia || !p.isText()
 	}
-	m.hasReasoning = !r.reasoning.empty()
 	m.meaning = d.digest(m.role, agent, m.text)
 	for i := range r.calls {
 		m.calls = append(m.calls, d.call(&r.calls[i]))
 	}
-	m.callID, m.isError = r.callID, r.isError
-	m.synthetic = r.marked
 	switch m.role {
 	case session.Tool:
 		m.placeholder = d.isPlaceholder(r.content)
@@ -326,10 +308,8 @@ func (d *decoder) describe(agent string, m *message) {
 	}
 	if len(r.createdAt) > 0 {
 		t, err := time.Parse(time.RFC3339, view(r.createdAt))
-		m.createdAt, m.hasTime, m.badTime = t, err == nil, err != nil
+		m.time, m.hasTime, m.badTime = t, err == nil, err != nil
 	}
-	m.model, m.hasUsage = r.model, r.hasUsage
-	m.tokensIn, m.tokensOut, m.cost = r.tokensIn, r.tokensOut, r.cost
 	m.flags, m.size = r.textFlags(m.role), r.size(m.role)
 	m.blocks = d.blocks(m.role, m.blocks)
 }
@@ -414,134 +394,19 @@ func (d *decoder) unquote(l literal) []byte {
 	if bytes.IndexByte(l, '\\') < 0 {
 		return l.inner()
 	}
-	d.scratch, _ = jsontext.AppendUnquote(d.scratch[:0], l) // never fails on a literal
+	s := jsonscan.Over(l)
+	d.scratch, _ = s.AppendText(d.scratch[:0]) // never fails on a literal
 	return d.scratch
 }
 
 // view is b as a string without a copy, for callees that keep nothing of it.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// form says what the text of a call's arguments is. It is looked at as it is
-// stored, escaped; what is no object in that look is left to encoding/json, as
-// messages are.
+// form says what the text of a call's arguments is.
 func (d *decoder) form(arguments literal) session.ArgsForm {
-	s := escapedScanner{scanner{Scanner: jsonscan.Over(arguments.inner())}}
-	if len(s.Data) == 0 || s.next() == '{' && s.value(0) && s.next() == 0 && s.Pos == len(s.Data) {
+	text := d.unquote(arguments)
+	if s := jsonscan.Over(text); len(text) == 0 || s.Next() == '{' && jsonscan.Valid(text) {
 		return session.ArgsObject
 	}
-	return session.FormOf(string(d.unquote(arguments)))
-}
-
-// escapedScanner reads JSON that stands in a literal without unescaping it:
-// there a quotation mark is \" and a backslash is \\.
-type escapedScanner struct{ scanner }
-
-// next is the first byte behind white space, that of an escape for a quotation
-// mark; 0 at the end and before any other escape.
-func (s *escapedScanner) next() byte {
-	for s.Pos < len(s.Data) {
-		switch c := s.Data[s.Pos]; {
-		case c == ' ':
-			s.Pos++
-		case c != '\\':
-			return c
-		case strings.IndexByte("ntr", s.Data[s.Pos+1]) >= 0:
-			s.Pos += 2
-		case s.Data[s.Pos+1] == '"':
-			return '"'
-		default:
-			return 0
-		}
-	}
-	return 0
-}
-
-func (s *escapedScanner) value(depth int) bool {
-	switch first := s.next(); {
-	case depth > maxDepth:
-		return false
-	case first == '{':
-		return s.members('}', depth)
-	case first == '[':
-		return s.members(']', depth)
-	case first == '"':
-		return s.text()
-	case first == 't':
-		return s.Word("true")
-	case first == 'f':
-		return s.Word("false")
-	case first == 'n':
-		return s.Word("null")
-	}
-	_, _, ok := s.Number()
-	return ok
-}
-
-// members consumes an object or a list, up to its end.
-func (s *escapedScanner) members(end byte, depth int) bool {
-	s.Pos++
-	if s.consume(end) {
-		return true
-	}
-	for {
-		if end == '}' && (s.next() != '"' || !s.text() || !s.consume(':')) || !s.value(depth+1) {
-			return false
-		}
-		if !s.consume(',') {
-			return s.consume(end)
-		}
-	}
-}
-
-func (s *escapedScanner) consume(c byte) bool {
-	if s.next() != c {
-		return false
-	}
-	s.Pos++
-	return true
-}
-
-// text consumes a string.
-func (s *escapedScanner) text() bool {
-	s.Pos += len(`\"`)
-	for {
-		at := bytes.IndexByte(s.Data[s.Pos:], '\\')
-		if at < 0 {
-			return false
-		}
-		s.Pos += at
-		switch rest := s.Data[s.Pos:]; rest[1] {
-		case '"':
-			s.Pos += 2
-			return true
-		case 'u': // a character that docker agent escapes
-			if !bytes.HasPrefix(rest, []byte(`\u00`)) || rest[4] > '1' {
-				s.Pos += 6
-				continue
-			}
-			return false // a control
-		case '\\':
-			size := escapeWithin(rest[2:])
-			if size == 0 {
-				return false
-			}
-			s.Pos += 2 + size
-		default: // a control
-			return false
-		}
-	}
-}
-
-// escapeWithin measures what follows the backslash of an escape, 0 when it is
-// none.
-func escapeWithin(b []byte) int {
-	switch {
-	case len(b) >= 2 && b[0] == '\\' && (b[1] == '"' || b[1] == '\\'):
-		return 2
-	case len(b) >= 1 && strings.IndexByte("ntrbf/", b[0]) >= 0:
-		return 1
-	case len(b) >= 5 && b[0] == 'u' && isHex(b[1]) && isHex(b[2]) && isHex(b[3]) && isHex(b[4]):
-		return 5
-	}
-	return 0
+	return session.FormOf(string(text))
 }

@@ -64,47 +64,8 @@ func (e *editor) Write(ctx context.Context, change *store.Change) error {
 	return e.DB().Explain(w.write(ctx))
 }
 
-// Without an index of it, every session that is deleted costs a look at each
-// item whose reference might have to become NULL.
-const (
-	referenceIndex   = "sessctl_subsession_id"
-	createReferences = "create index " + referenceIndex + " on session_items(subsession_id) where subsession_id is not null"
-	dropReferences   = "drop index " + referenceIndex
-	fewCreated       = 4 // as many are deleted faster without the index
-)
-
 func (e *editor) Revert(ctx context.Context, journal []byte) error {
-	changes, err := table.DecodeChanges(journal)
-	if err == nil {
-		err = sqlite.Within(changes, tableSessions, tableItems)
-	}
-	if err != nil {
-		return err
-	}
-	created := 0
-	for _, c := range changes {
-		if c.Table == tableSessions && c.Before == nil {
-			created++
-		}
-	}
-	if created <= fewCreated {
-		return e.RevertChanges(ctx, changes)
-	}
-	if err := e.Unbind(ctx); err != nil {
-		return err
-	}
-	if err := e.run(ctx, createReferences); err != nil {
-		return err
-	}
-	if err := e.RevertChanges(ctx, changes); err != nil {
-		return err
-	}
-	return e.run(ctx, dropReferences)
-}
-
-// run runs a statement that changes the schema.
-func (e *editor) run(ctx context.Context, statement string) error {
-	return e.DB().Explain(e.DB().Scan(ctx, statement, nil))
+	return e.Edit.Revert(ctx, journal, tableSessions, tableItems)
 }
 
 // tie is a reason to leave a row of the item table in its session.
@@ -262,15 +223,6 @@ func (w *writer) insertItems(ctx context.Context) error {
 	return nil
 }
 
-// The columns that are not text, in either table.
-var (
-	wholeColumns = []string{
-		"tools_approved", "input_tokens", "output_tokens", "send_user_message", "max_iterations", "starred", "thinking",
-		"branch_parent_position", "split_diff_view", "position", "implicit", "first_kept_entry",
-	}
-	realColumns = []string{"cost"}
-)
-
 // set notes columns that get values of their own.
 func (r rowEdit) set(sets []session.Edit, sc *schema) error {
 	for _, e := range sets {
@@ -280,7 +232,7 @@ func (r rowEdit) set(sets []session.Edit, sc *schema) error {
 		if e.Op != session.Set || !sc.has(e.Ref.Table, e.Field) {
 			return noColumn(e.Ref.Table, e.Field, sc)
 		}
-		value, err := typed(e.Field, e.Value)
+		value, err := typed(e.Ref.Table, e.Field, e.Value)
 		if err != nil {
 			return err
 		}
@@ -290,16 +242,16 @@ func (r rowEdit) set(sets []session.Edit, sc *schema) error {
 }
 
 // typed is a value as the column holds it; nil for NULL.
-func typed(column string, text *string) (any, error) {
+func typed(table, column string, text *string) (any, error) {
 	if text == nil {
 		return nil, nil
 	}
 	var value any
 	var err error
-	switch {
-	case slices.Contains(wholeColumns, column):
+	switch columnsOf(table)[column] {
+	case "INTEGER", "BOOLEAN":
 		value, err = strconv.ParseInt(*text, 10, 64)
-	case slices.Contains(realColumns, column):
+	case "REAL":
 		value, err = strconv.ParseFloat(*text, 64)
 	default:
 		return *text, nil

@@ -223,7 +223,7 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// Undo of many created sessions leaves no trace of the index that it uses.
+// Undo of many created sessions leaves no trace of them.
 func TestRevertOfManySessions(t *testing.T) {
 	path := built(t, 29, func(db *agenttest.DB) {
 		if _, err := agenttest.WriteLeaky(db, agenttest.Random(1, 20)); err != nil {

@@ -20,7 +20,6 @@ type record struct {
 	parts                             []partRecord
 	calls                             []callRecord
 	isError, cached, hasUsage, marked bool
-	tokensIn, tokensOut               int64
 	cost                              float64
 }
 
@@ -60,7 +59,7 @@ func (d *decoder) fast(data []byte) bool {
 	s, r := &d.scan, &d.record
 	*r = record{parts: r.parts[:0], calls: r.calls[:0]}
 	var seen keySet
-	return s.members(func(key []byte) bool {
+	return s.Members(func(key []byte) bool {
 		switch string(key) {
 		case "role":
 			return seen.add(0) && s.plain(&r.role)
@@ -77,7 +76,7 @@ func (d *decoder) fast(data []byte) bool {
 		case "model":
 			return seen.add(6) && s.plain(&r.model)
 		case "usage":
-			return seen.add(7) && d.usage()
+			return seen.add(7) && s.usage(&r.hasUsage)
 		case "cost":
 			return seen.add(8) && s.float(&r.cost)
 		case "is_error":
@@ -93,17 +92,17 @@ func (d *decoder) fast(data []byte) bool {
 		case "cache_control":
 			return seen.add(14) && s.boolean(&r.cached)
 		case "tool_definitions":
-			return s.elements(d.definition)
+			return s.Elements(d.definition)
 		}
-		return s.member(messageShape, key, 0)
-	}) && s.atEnd()
+		return s.member(messageShape, key)
+	}) && s.End()
 }
 
 // marker consumes the value of sessctl's own key.
 func (s *scanner) marker(marked *bool) bool {
-	s.next()
+	s.Next()
 	from := s.Pos
-	if !s.value(nil, 1) {
+	if !s.value(nil) {
 		return false
 	}
 	*marked = string(s.Data[from:s.Pos]) == marker
@@ -112,17 +111,17 @@ func (s *scanner) marker(marked *bool) bool {
 
 func (d *decoder) toolCalls() bool {
 	s, r := &d.scan, &d.record
-	return s.elements(func() bool {
+	return s.Elements(func() bool {
 		var c callRecord
 		var seen keySet
-		ok := s.members(func(key []byte) bool {
+		ok := s.Members(func(key []byte) bool {
 			switch string(key) {
 			case "id":
 				return seen.add(0) && s.plain(&c.id)
 			case "function":
 				return seen.add(1) && s.function(&c)
 			}
-			return s.member(callShape, key, 0)
+			return s.member(callShape, key)
 		})
 		r.calls = append(r.calls, c)
 		return ok
@@ -131,84 +130,60 @@ func (d *decoder) toolCalls() bool {
 
 func (s *scanner) function(c *callRecord) bool {
 	var seen keySet
-	return s.members(func(key []byte) bool {
+	return s.Members(func(key []byte) bool {
 		switch string(key) {
 		case "name":
 			return seen.add(0) && s.plain(&c.name)
 		case "arguments":
 			return seen.add(1) && s.text(&c.arguments)
 		}
-		return s.member(functionShape, key, 0)
+		return s.member(functionShape, key)
 	})
 }
 
-func (d *decoder) usage() bool {
-	s, r := &d.scan, &d.record
-	r.hasUsage = true
-	var seen keySet
-	return s.members(func(key []byte) bool {
-		switch string(key) {
-		case "input_tokens":
-			return seen.add(0) && s.integer(&r.tokensIn)
-		case "output_tokens":
-			return seen.add(1) && s.integer(&r.tokensOut)
-		}
-		return s.member(usageShape, key, 0)
-	})
+// usage consumes the usage of a message. Nobody asks more of it than whether there is one.
+func (s *scanner) usage(there *bool) bool {
+	*there = s.Next() == '{'
+	return s.value(usageShape)
 }
 
 func (d *decoder) multiContent() bool {
 	s, r := &d.scan, &d.record
-	return s.elements(func() bool {
+	return s.Elements(func() bool {
 		var p partRecord
 		var seen keySet
-		ok := s.members(func(key []byte) bool {
+		ok := s.Members(func(key []byte) bool {
 			switch string(key) {
 			case "type":
 				return seen.add(0) && s.text(&p.kind)
 			case "text":
 				return seen.add(1) && s.text(&p.text)
 			case "image_url":
-				return seen.add(2) && s.image(&p)
+				p.image = true
+				return seen.add(2) && s.texts(imageShape, [3]string{"url", "detail"}, [3]*literal{&p.url, &p.detail})
 			case "file":
-				return seen.add(3) && s.file(&p)
+				p.file = true
+				return seen.add(3) && s.texts(fileShape, [3]string{"path", "file_id", "mime_type"}, [3]*literal{&p.path, &p.fileID, &p.mimeType})
 			case "document": // its meaning needs normalised JSON
 				return false
 			}
-			return s.member(partShape, key, 0)
+			return s.member(partShape, key)
 		})
 		r.parts = append(r.parts, p)
 		return ok
 	})
 }
 
-func (s *scanner) image(p *partRecord) bool {
-	p.image = true
+// texts consumes an object of which some members are texts that the record needs.
+func (s *scanner) texts(sh *shape, keys [3]string, to [3]*literal) bool {
 	var seen keySet
-	return s.members(func(key []byte) bool {
-		switch string(key) {
-		case "url":
-			return seen.add(0) && s.text(&p.url)
-		case "detail":
-			return seen.add(1) && s.text(&p.detail)
+	return s.Members(func(key []byte) bool {
+		for n, known := range keys {
+			if known != "" && known == string(key) {
+				return seen.add(n) && s.text(to[n])
+			}
 		}
-		return s.member(imageShape, key, 0)
-	})
-}
-
-func (s *scanner) file(p *partRecord) bool {
-	p.file = true
-	var seen keySet
-	return s.members(func(key []byte) bool {
-		switch string(key) {
-		case "path":
-			return seen.add(0) && s.text(&p.path)
-		case "file_id":
-			return seen.add(1) && s.text(&p.fileID)
-		case "mime_type":
-			return seen.add(2) && s.text(&p.mimeType)
-		}
-		return s.member(fileShape, key, 0)
+		return s.member(sh, key)
 	})
 }
 
@@ -217,68 +192,7 @@ func (s *scanner) file(p *partRecord) bool {
 // for forms that they leave to the exact path; the caller gives up at once.
 type scanner struct {
 	jsonscan.Scanner
-	met form // of all strings; irregular for white space between values, too
-}
-
-// next is the first byte behind white space, 0 at the end.
-func (s *scanner) next() byte {
-	for s.Pos < len(s.Data) {
-		c := s.Data[s.Pos]
-		if c > ' ' || c != ' ' && c != '\n' && c != '\t' && c != '\r' {
-			return c
-		}
-		s.Pos++
-		s.met |= irregular
-	}
-	return 0
-}
-
-func (s *scanner) atEnd() bool { return s.next() == 0 && s.Pos == len(s.Data) }
-
-func (s *scanner) consume(c byte) bool {
-	if s.next() != c {
-		return false
-	}
-	s.Pos++
-	return true
-}
-
-// members calls visit behind each key of an object, to consume the value. Keys
-// with escapes are left to the exact path.
-func (s *scanner) members(visit func(key []byte) bool) bool {
-	if !s.consume('{') {
-		return false
-	}
-	if s.consume('}') {
-		return true
-	}
-	for {
-		key, form, ok := s.str()
-		if !ok || form&escaped != 0 || !s.consume(':') || !visit(key[1:len(key)-1]) {
-			return false
-		}
-		if !s.consume(',') {
-			return s.consume('}')
-		}
-	}
-}
-
-// elements calls visit before each element of an array, to consume it.
-func (s *scanner) elements(visit func() bool) bool {
-	if !s.consume('[') {
-		return false
-	}
-	if s.consume(']') {
-		return true
-	}
-	for {
-		if !visit() {
-			return false
-		}
-		if !s.consume(',') {
-			return s.consume(']')
-		}
-	}
+	met form // of all strings
 }
 
 // strictBase64 takes each sequence of bytes in one form only.
@@ -303,13 +217,13 @@ func (s *scanner) base64(to *[]byte) bool {
 }
 
 func (s *scanner) boolean(to *bool) bool {
-	*to = s.next() == 't'
+	*to = s.Next() == 't'
 	return *to && s.Word("true") || s.Word("false")
 }
 
 // integer consumes a whole number, short enough that it cannot overflow.
 func (s *scanner) integer(to *int64) bool {
-	s.next()
+	s.Next()
 	raw, whole, ok := s.Number()
 	if !ok || !whole || len(raw) > 18 {
 		return false
@@ -319,7 +233,7 @@ func (s *scanner) integer(to *int64) bool {
 }
 
 func (s *scanner) float(to *float64) bool {
-	s.next()
+	s.Next()
 	raw, _, ok := s.Number()
 	n, err := strconv.ParseFloat(view(raw), 64)
 	*to = n

@@ -3,7 +3,6 @@ package dockeragent
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -13,25 +12,29 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // Fill loads the bodies of a tree's items: by row, whatever the indexes say.
 func (st *agentStore) Fill(ctx context.Context, tree *session.Tree) error {
 	f := filler{st: st, ctx: ctx, lists: map[string][]json.RawMessage{}}
-	if row, err := f.fillAll(tree); err != nil {
-		return st.cannotFill(row, err)
+	for _, s := range tree.Sessions {
+		if err := f.fill(s); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // cannotFill is the problem with a row that was read before.
-func (st *agentStore) cannotFill(row string, err error) error {
+func (f *filler) cannotFill(it *session.Item, err error) error {
+	row := session.Ref{Table: it.Table, Key: it.Key}.Row()
 	if _, failed := sqlite.Readable(err); failed != nil {
 		return fmt.Errorf("%s cannot be read again: %w", row, err)
 	}
 	return &problem.Error{
 		Class: problem.Unreadable, Err: err,
-		What: st.facts.Path + " is damaged: " + row + " cannot be read again",
+		What: f.st.facts.Path + " is damaged: " + row + " cannot be read again",
 		Next: "`sessctl check` says what is damaged",
 	}
 }
@@ -40,96 +43,64 @@ type filler struct {
 	st    *agentStore
 	ctx   context.Context
 	lists map[string][]json.RawMessage // of legacy columns, by the first part of their keys
-	ahead map[string][]byte            // messages that were read together, by key
 }
 
-// together is how many rows one query reads.
-const together = 500
-
-// fillAll names the row with which an error came.
-func (f *filler) fillAll(tree *session.Tree) (row string, err error) {
-	for _, s := range tree.Sessions {
-		for i := range s.Items {
-			if i%together == 0 {
-				f.readAhead(s.Items[i:min(i+together, len(s.Items))])
+func (f *filler) fill(s *session.Session) error {
+	rows := map[string][]*session.Item{}
+	for i := range s.Items {
+		it := &s.Items[i]
+		it.Body = &session.Body{}
+		switch {
+		case it.Table != tableItems:
+			entry, err := f.entry(it.Key)
+			if err != nil {
+				return f.cannotFill(it, err)
 			}
-			if err := f.fill(&s.Items[i]); err != nil {
-				return s.ItemRef(i).Row(), err
-			}
+			fillEntry(it, entry)
+		case it.Kind == session.Summary:
+			rows["summary_text"] = append(rows["summary_text"], it)
+		case it.Kind != session.SubSession:
+			rows["message_json"] = append(rows["message_json"], it)
 		}
 	}
-	return "", nil
-}
-
-// readAhead reads the messages of some items with one query. What it does not get is read
-// row by row, and that says what is wrong.
-func (f *filler) readAhead(items []session.Item) {
-	var rows []string
-	for i := range items {
-		if items[i].Table == tableItems {
-			rows = append(rows, items[i].Key)
-		}
-	}
-	if f.ahead = make(map[string][]byte, len(rows)); len(rows) == 0 {
-		return
-	}
-	rowid := f.st.schema.rowid[tableItems]
-	some := sqlite.Selection{Table: tableItems, RowID: rowid, Columns: []string{"message_json"}, Where: rowid + " in (" + strings.Join(rows, ", ") + ")"}
-	_ = f.st.db.ScanRows(f.ctx, some, func(rowid int64, row []driver.Value) error {
-		f.ahead[rowKey(rowid)] = []byte(column.Text(row[0]))
-		return nil
-	})
-}
-
-func (f *filler) fill(it *session.Item) error {
-	it.Body = &session.Body{}
-	switch {
-	case it.Table != tableItems:
-		entry, err := f.entry(it.Key)
-		if err != nil {
+	for column, items := range rows {
+		if err := f.fillRows(column, items); err != nil {
 			return err
 		}
-		return f.fromColumn(it, entry)
-	case it.Kind == session.SubSession:
-		return nil
-	case it.Kind == session.Summary:
-		text, err := f.value("summary_text", it.Key)
-		it.Body.Text = text
-		return err
 	}
-	if text, ok := f.ahead[it.Key]; ok {
-		return fillMessage(it, text)
-	}
-	text, err := f.value("message_json", it.Key)
-	if sqlite.IsCorrupt(err) && it.Kind == session.Other {
-		return nil // a fault tells of it
-	}
-	if err != nil {
-		return err
-	}
-	return fillMessage(it, []byte(text))
+	return nil
 }
 
-// value is a column of a row of the item table. In a damaged tree of pages a
-// row can be out of reach by its key; then all rows are gone through (the plus
-// sign keeps SQLite from seeking).
-func (f *filler) value(column, key string) (string, error) {
-	if !f.st.schema.has(tableItems, column) {
-		return "", nil
+// fillRows loads the bodies of items from a column of their rows.
+func (f *filler) fillRows(name string, items []*session.Item) error {
+	if !f.st.schema.has(tableItems, name) {
+		return nil
 	}
-	row, err := strconv.ParseInt(key, 10, 64)
+	places := make([]table.Place, len(items))
+	for i, it := range items {
+		row, err := strconv.ParseInt(it.Key, 10, 64)
+		if err != nil {
+			return f.cannotFill(it, err)
+		}
+		places[i] = table.Place(row)
+	}
+	unread, err := f.st.db.Reader().Rows(f.ctx, tableItems, []string{name}, places, func(n int, values []table.Value) error {
+		if it := items[n]; it.Kind == session.Summary {
+			it.Body.Text = column.Text(values[0])
+		} else {
+			fillMessage(it, []byte(column.View(values[0])))
+		}
+		return nil
+	})
 	if err != nil {
-		return "", err
+		return f.cannotFill(items[0], err)
 	}
-	rowid := f.st.schema.rowid[tableItems]
-	var text sql.NullString
-	for _, where := range []string{rowid, "+" + rowid} {
-		err = f.st.db.QueryRow(f.ctx, "select "+column+" from session_items not indexed where "+where+" = ?", row).Scan(&text)
-		if found, failed := sqlite.Readable(err); found || failed != nil {
-			break
+	for _, n := range unread {
+		if it := items[n]; it.Kind != session.Other { // else a fault tells of it
+			return f.cannotFill(it, sql.ErrNoRows)
 		}
 	}
-	return text.String, err
+	return nil
 }
 
 // entry is the JSON of an entry of a legacy column; see addColumn for the key.
@@ -176,7 +147,8 @@ func (f *filler) list(prefix string) ([]json.RawMessage, error) {
 	return list, nil
 }
 
-func (f *filler) fromColumn(it *session.Item, entry json.RawMessage) error {
+// fillEntry loads the body of an item from its entry in a legacy column.
+func fillEntry(it *session.Item, entry json.RawMessage) {
 	it.Body.Raw = entry
 	c, _, _ := parseEntry(entry) // what does not decode keeps its raw bytes only
 	switch {
@@ -185,20 +157,19 @@ func (f *filler) fromColumn(it *session.Item, entry json.RawMessage) error {
 	case it.Kind == session.Summary:
 		it.Body.Text = c.Summary
 	case c.Message != nil:
-		return fillMessage(it, c.Message.Message)
+		fillMessage(it, c.Message.Message)
 	default:
-		return fillMessage(it, entry)
+		fillMessage(it, entry)
 	}
-	return nil
 }
 
 // fillMessage sets the texts of a message; bytes that do not decode are kept as
 // they are.
-func fillMessage(it *session.Item, data []byte) error {
+func fillMessage(it *session.Item, data []byte) {
 	it.Body.Raw = data
 	var m chatMessage
 	if it.Kind != session.Message || json.Unmarshal(data, &m) != nil {
-		return nil
+		return
 	}
 	it.Body.Reasoning = m.ReasoningContent
 	for i := range it.Calls {
@@ -208,10 +179,9 @@ func fillMessage(it *session.Item, data []byte) error {
 	}
 	if len(it.Results) > 0 {
 		it.Results[0].Text = m.Content
-		return nil
+		return
 	}
 	it.Body.Text = m.text()
-	return nil
 }
 
 // text is the message's text: its content, or its text parts.

@@ -88,7 +88,7 @@ const (
 // str consumes a string and gives it with its quotes. It looks at eight bytes
 // at a time and skips the two-byte escapes, which are most of them, in a run.
 func (s *scanner) str() (raw []byte, f form, ok bool) {
-	if s.next() != '"' {
+	if s.Next() != '"' {
 		return nil, 0, false
 	}
 	data, i := s.Data, s.Pos+1
@@ -234,7 +234,7 @@ func (s *scanner) text(to *literal) bool {
 
 // encoded reports whether Go's encoder writes what was consumed as it is.
 func (s *scanner) encoded() bool {
-	return s.met&irregular == 0 && (s.met&wide == 0 || !separates(s.Data))
+	return !s.Spaced && s.met&irregular == 0 && (s.met&wide == 0 || !separates(s.Data))
 }
 
 func separates(raw []byte) bool {

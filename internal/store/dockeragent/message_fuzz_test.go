@@ -148,7 +148,7 @@ func agree(t *testing.T, data []byte) string {
 		return "exact"
 	}
 	var slow decoder
-	var want message
+	want := message{record: &slow.record}
 	if err := slow.exact(data); err != nil {
 		t.Fatal(err)
 	}
@@ -166,12 +166,12 @@ func agree(t *testing.T, data []byte) string {
 // way. It leaves the meaning out.
 func expected(u *chatMessage) *message {
 	m := &message{
+		record: &record{
+			role: []byte(u.Role), callID: []byte(u.ToolCallID), isError: u.IsError, model: []byte(u.Model), hasUsage: u.Usage != nil, cost: u.Cost,
+			marked: string(u.Marker) == marker,
+		},
 		role: session.ParseRole(u.Role), text: quote(u.Content).digest(),
-		hasText: strings.TrimSpace(u.Content) != "", hasReasoning: u.ReasoningContent != "",
-		callID: []byte(u.ToolCallID), isError: u.IsError, model: []byte(u.Model), hasUsage: u.Usage != nil, cost: u.Cost,
-	}
-	if m.role == session.NoRole {
-		m.roleName = []byte(u.Role)
+		hasText: strings.TrimSpace(u.Content) != "",
 	}
 	for _, p := range u.MultiContent {
 		m.hasText = m.hasText || p.Type == "text" && strings.TrimSpace(p.Text) != ""
@@ -188,10 +188,9 @@ func expected(u *chatMessage) *message {
 			[]byte(c.ID), []byte(c.Function.Name), session.FormOf(c.Function.Arguments), session.DelegationFor(c.Function.Name, c.Function.Arguments),
 		})
 	}
-	m.synthetic = string(u.Marker) == marker
 	if m.role == session.Tool {
 		prefixed := strings.HasPrefix(u.Content, session.SyntheticPrefix)
-		m.placeholder = prefixed || !m.synthetic && session.IsPlaceholder(u.Content) && len(quote(u.Content)) <= maxPlaceholder
+		m.placeholder = prefixed || !m.marked && session.IsPlaceholder(u.Content) && len(quote(u.Content)) <= maxPlaceholder
 	}
 	if _, rest, ok := strings.Cut(u.Content, "<task>\n"); ok && m.role == session.System {
 		if end := strings.LastIndex(rest, "\n</task>"); end >= 0 {
@@ -200,10 +199,7 @@ func expected(u *chatMessage) *message {
 	}
 	if u.CreatedAt != "" {
 		at, err := time.Parse(time.RFC3339, u.CreatedAt)
-		m.createdAt, m.hasTime, m.badTime = at, err == nil, err != nil
-	}
-	if u.Usage != nil {
-		m.tokensIn, m.tokensOut = u.Usage.InputTokens, u.Usage.OutputTokens
+		m.time, m.hasTime, m.badTime = at, err == nil, err != nil
 	}
 	return m
 }

@@ -29,7 +29,7 @@ func TestTextTakesGoFormOnly(t *testing.T) {
 		for _, form := range forms {
 			var text literal
 			s := scanner{Scanner: jsonscan.Over([]byte(form))}
-			if got, want := s.text(&text) && s.atEnd(), form == own; got != want && json.Valid([]byte(form)) {
+			if got, want := s.text(&text) && s.End(), form == own; got != want && json.Valid([]byte(form)) {
 				t.Errorf("%s: taken %v, want %v", form, got, want)
 			}
 		}
@@ -77,7 +77,7 @@ func TestStringAtEveryOffset(t *testing.T) {
 				}
 				s := scanner{Scanner: jsonscan.Over([]byte(" " + literal))}
 				raw, f, ok := s.str()
-				if ok != tt.ok || ok && (string(raw) != literal || f != tt.form || !s.atEnd()) {
+				if ok != tt.ok || ok && (string(raw) != literal || f != tt.form || !s.End()) {
 					t.Fatalf("%q: got %q %03b %v, want %03b %v", literal, raw, f, ok, tt.form, tt.ok)
 				}
 				if ok != json.Valid([]byte(literal)) {
@@ -105,14 +105,14 @@ func TestNumbers(t *testing.T) {
 	} {
 		var whole int64
 		s := scanner{Scanner: jsonscan.Over([]byte(text))}
-		if ok := s.integer(&whole) && s.atEnd(); ok {
+		if ok := s.integer(&whole) && s.End(); ok {
 			if n, err := strconv.ParseInt(text, 10, 64); err != nil || n != whole || !json.Valid([]byte(text)) {
 				t.Errorf("%q is taken for %d", text, whole)
 			}
 		}
 		var float float64
 		s = scanner{Scanner: jsonscan.Over([]byte(text))}
-		ok := s.float(&float) && s.atEnd()
+		ok := s.float(&float) && s.End()
 		if n, err := strconv.ParseFloat(text, 64); ok != json.Valid([]byte(text)) || ok && (err != nil || n != float) {
 			t.Errorf("%q: number %v, value %g", text, ok, float)
 		}

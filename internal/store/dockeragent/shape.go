@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -73,26 +74,30 @@ func (sh *shape) find(key []byte) (*shape, bool) {
 }
 
 // member consumes the value of a key that the record does not need.
-func (s *scanner) member(sh *shape, key []byte, depth int) bool {
+func (s *scanner) member(sh *shape, key []byte) bool {
 	below, ok := sh.find(key)
-	return ok && s.value(below, depth+1)
+	return ok && s.unknown(key, below)
 }
 
-// maxDepth is how deep values may lie within each other on the fast path.
-const maxDepth = 100
+// unknown consumes the value of a key that may be any.
+func (s *scanner) unknown(key []byte, sh *shape) bool {
+	for _, c := range key {
+		if classes[c] != ordinary || c >= utf8.RuneSelf {
+			s.met |= irregular
+		}
+	}
+	return s.value(sh)
+}
 
 // value consumes a value of the shape. null fits everywhere: it leaves the
 // decoder's zero value as it is.
-func (s *scanner) value(sh *shape, depth int) bool {
-	if depth > maxDepth {
-		return false
-	}
-	first := s.next()
+func (s *scanner) value(sh *shape) bool {
+	first := s.Next()
 	if first == 'n' {
 		return s.Word("null")
 	}
 	if sh == nil {
-		return s.anything(first, depth)
+		return s.anything(first)
 	}
 	var flag bool
 	var number int64
@@ -105,24 +110,24 @@ func (s *scanner) value(sh *shape, depth int) bool {
 	case reflect.Int64:
 		return s.integer(&number)
 	case reflect.Slice:
-		return s.elements(func() bool { return s.value(sh.element, depth+1) })
+		return s.Elements(func() bool { return s.value(sh.element) })
 	case reflect.Struct:
-		return s.members(func(key []byte) bool { return s.member(sh, key, depth) })
+		return s.Members(func(key []byte) bool { return s.member(sh, key) })
 	}
 	return false
 }
 
 // anything consumes a value of any type. As encoding/json does for an interface, it
 // refuses numbers that no float64 can hold.
-func (s *scanner) anything(first byte, depth int) bool {
+func (s *scanner) anything(first byte) bool {
 	switch first {
 	case '"':
 		_, _, ok := s.str()
 		return ok
 	case '{':
-		return s.members(func([]byte) bool { return s.value(nil, depth+1) })
+		return s.Members(func(key []byte) bool { return s.unknown(key, nil) })
 	case '[':
-		return s.elements(func() bool { return s.value(nil, depth+1) })
+		return s.Elements(func() bool { return s.value(nil) })
 	case 't':
 		return s.Word("true")
 	case 'f':
@@ -143,13 +148,13 @@ const maxDefinition = 16 << 10
 // so bytes that begin with a checked one need no second look.
 func (d *decoder) definition() bool {
 	s := &d.scan
-	s.next()
+	s.Next()
 	from, rest := s.Pos, s.Data[s.Pos:]
 	start := rest[:min(len(rest), 64)]
 	known := &d.definitions[uint64(session.DigestOf(start))%uint64(len(d.definitions))]
 	if len(*known) > 0 && bytes.HasPrefix(rest, *known) {
 		s.Pos += len(*known)
-	} else if !s.value(definitionShape, 0) {
+	} else if !s.value(definitionShape) {
 		return false
 	} else if size := s.Pos - from; size <= maxDefinition {
 		*known = append((*known)[:0], rest[:size]...)

@@ -253,20 +253,18 @@ type chatUsage struct {
 // exact fills the record as docker agent would read the message.
 func (d *decoder) exact(data []byte) error {
 	var m chatMessage
+	r := &d.record
+	*r = record{parts: r.parts[:0], calls: r.calls[:0]}
 	if err := json.Unmarshal(data, &m); err != nil {
 		return decodeError(err)
 	}
-	r := &d.record
-	*r = record{parts: r.parts[:0], calls: r.calls[:0]}
 	r.role, r.callID = []byte(m.Role), []byte(m.ToolCallID)
 	r.createdAt, r.model = []byte(m.CreatedAt), []byte(m.Model)
 	r.content, r.reasoning = quote(m.Content), quote(m.ReasoningContent)
 	r.signature, r.thought = quote(m.ThinkingSignature), inBase64(m.ThoughtSignature)
 	r.isError, r.cached, r.cost = m.IsError, m.CacheControl, m.Cost
 	r.marked = string(m.Marker) == marker
-	if u := m.Usage; u != nil {
-		r.hasUsage, r.tokensIn, r.tokensOut = true, u.InputTokens, u.OutputTokens
-	}
+	r.hasUsage = m.Usage != nil
 	for _, p := range m.MultiContent {
 		r.parts = append(r.parts, p.record())
 	}

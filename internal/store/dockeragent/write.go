@@ -3,7 +3,6 @@ package dockeragent
 import (
 	"context"
 	"database/sql/driver"
-	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
@@ -67,22 +66,17 @@ func (w *writer) rowsOf(ctx context.Context, ids idList) (map[string]int64, erro
 }
 
 func (w *writer) removeItems(ctx context.Context) error {
-	found := 0
-	err := w.scanByRow(ctx, tableItems, []string{"session_id"}, slices.Collect(maps.Keys(w.removed)),
-		func(row int64, values []driver.Value) error {
-			if column.Text(values[0]) != w.removed[row] {
-				return stale(tableItems, row)
-			}
-			found++
-			return nil
-		})
+	rows := slices.Sorted(maps.Keys(w.removed))
+	err := w.scanByRow(ctx, tableItems, []string{"session_id"}, rows, func(row int64, values []driver.Value) error {
+		if column.Text(values[0]) != w.removed[row] {
+			return stale(tableItems, row)
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	for _, row := range slices.Sorted(maps.Keys(w.removed)) {
-		if found != len(w.removed) {
-			return stale(tableItems, row)
-		}
+	for _, row := range rows {
 		if err := w.edit.Delete(ctx, tableItems, table.Place(row)); err != nil {
 			return err
 		}
@@ -101,9 +95,9 @@ func (w *writer) update(ctx context.Context, of string, records map[int64]rowEdi
 			wanted[column] = true
 		}
 	}
-	columns := slices.Sorted(maps.Keys(wanted))
+	columns, rows := slices.Sorted(maps.Keys(wanted)), slices.Sorted(maps.Keys(records))
 	changes := make(map[int64][]table.FieldChange, len(records))
-	err := w.scanByRow(ctx, of, columns, slices.Collect(maps.Keys(records)), func(row int64, values []driver.Value) error {
+	err := w.scanByRow(ctx, of, columns, rows, func(row int64, values []driver.Value) error {
 		fields, ok := records[row].fields(columns, values)
 		if !ok {
 			return stale(of, row)
@@ -114,16 +108,11 @@ func (w *writer) update(ctx context.Context, of string, records map[int64]rowEdi
 	if err != nil {
 		return err
 	}
-	for _, row := range slices.Sorted(maps.Keys(records)) {
-		fields, ok := changes[row]
-		if !ok {
-			return stale(of, row)
-		}
-		if len(fields) == 0 {
-			continue
-		}
-		if err := w.edit.Update(ctx, of, table.Place(row), fields); err != nil {
-			return err
+	for _, row := range rows {
+		if fields := changes[row]; len(fields) > 0 {
+			if err := w.edit.Update(ctx, of, table.Place(row), fields); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -148,16 +137,20 @@ func (r rowEdit) fields(columns []string, values []driver.Value) (list []table.F
 	return list, true
 }
 
-// scanByRow hands the rows with these rowids to fn, which must not use the
+// scanByRow hands the rows with these rowids to fn, all of them, which must not use the
 // database.
-func (w *writer) scanByRow(ctx context.Context, table string, columns []string, rows []int64,
+func (w *writer) scanByRow(ctx context.Context, of string, columns []string, rows []int64,
 	fn func(row int64, values []driver.Value) error,
 ) error {
-	if len(rows) == 0 {
-		return nil
+	places := make([]table.Place, len(rows))
+	for i, row := range rows {
+		places[i] = table.Place(row)
 	}
-	list, _ := json.Marshal(rows) // never fails on numbers
-	return scanRows(ctx, w.edit.DB(), w.schema, table, w.schema.rowid[table], columns, string(list), fn)
+	unread, err := w.edit.Reader().Rows(ctx, of, columns, places, func(n int, values []driver.Value) error { return fn(rows[n], values) })
+	if err == nil && len(unread) > 0 {
+		err = stale(of, rows[unread[0]])
+	}
+	return err
 }
 
 func stale(table string, row int64) error {

@@ -326,14 +326,14 @@ func (e *Edit) bound(ctx context.Context, rows []table.RowChange) error {
 	if err != nil {
 		return err
 	}
+	for _, k := range keys {
+		if err := e.unnamed(ctx, k, rows); err != nil {
+			return err
+		}
+	}
 	for _, c := range rows {
 		key := keyOf(c)
 		if c.Before == nil {
-			for _, k := range keys {
-				if err := e.unnamed(ctx, k, c); err != nil {
-					return err
-				}
-			}
 			continue
 		}
 		var columns []string // that changed; all where the row was gone
@@ -352,25 +352,43 @@ func (e *Edit) bound(ctx context.Context, rows []table.RowChange) error {
 	return nil
 }
 
-// unnamed makes sure that no row names by a key one that has gone.
-func (e *Edit) unnamed(ctx context.Context, k ForeignKey, gone table.RowChange) error {
-	if !strings.EqualFold(k.Parent, gone.Table) {
+// unnamed makes sure that no row names by a key one that has gone. Where it can, one query
+// asks for all of them: without an index each one goes over a whole table.
+func (e *Edit) unnamed(ctx context.Context, k ForeignKey, rows []table.RowChange) error {
+	var gone [][]table.Value
+	for _, c := range rows {
+		key := make([]table.Value, len(k.Columns))
+		for i := range key {
+			key[i] = c.After[k.To[i]]
+		}
+		if c.Before == nil && strings.EqualFold(k.Parent, c.Table) && !slices.Contains(key, nil) {
+			gone = append(gone, key)
+		}
+	}
+	if len(gone) == 0 {
 		return nil
 	}
-	var where []string
-	var args []any
-	for i := range k.Columns {
-		value, known := gone.After[k.To[i]]
-		if !known || value == nil {
-			return nil
-		}
-		where, args = append(where, Quoted(k.Columns[i])+" = ?"), append(args, value)
+	if all, ok := parameterOf(gone); ok {
+		return e.unnamedBy(ctx, k, among(k.Columns), all)
 	}
+	for _, key := range gone {
+		args := make([]any, len(key))
+		for i := range key {
+			args[i] = key[i]
+		}
+		if err := e.unnamedBy(ctx, k, strings.Join(QuotedAll(k.Columns), " = ? and ")+" = ?", args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Edit) unnamedBy(ctx context.Context, k ForeignKey, where string, args ...any) error {
 	t, err := e.shape(ctx, k.From)
 	if err != nil {
 		return err
 	}
-	s, err := e.prepare(ctx, "select "+t.rowid+" from "+Quoted(k.From)+" where "+strings.Join(where, " and ")+" limit 1")
+	s, err := e.prepare(ctx, "select "+t.rowid+" from "+Quoted(k.From)+" where "+where+" limit 1")
 	if err != nil {
 		return err
 	}
