@@ -2,7 +2,6 @@ package adk
 
 import (
 	"bytes"
-	"context"
 	"iter"
 	"slices"
 	"strconv"
@@ -14,7 +13,6 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
@@ -254,11 +252,6 @@ func (r *revision) said(parts []spot) (calls, results []spot) {
 		}
 	}
 	return calls, results
-}
-
-// openEdit opens the database at path for repair or undo.
-func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
-	return eventlog.Edit(ctx, src, reread)
 }
 
 // writes are how rows change. They are the same for all generations: a row tells by

@@ -27,6 +27,13 @@ type Layout struct {
 	Sessions Table
 	Events   Table
 
+	// Known are the columns of the tables, nil where nobody asks what else there is. Later is
+	// what an adapter found besides of what it does not know, and Odd where that is: by
+	// default somewhere in the events.
+	Known []Known
+	Later store.Later
+	Odd   session.Ref
+
 	// Place are the columns of Events that say where an event stands in its
 	// session, and Order makes of their values the place: events are ordered by
 	// At, then by Tie. At is what session.Item.Position becomes, and Tie is for
@@ -216,13 +223,47 @@ type Open struct {
 	Sessions []string
 }
 
-// Reread is how the layout is made of a database, and again by a repair of one that is open
-// for writing.
-type Reread func(ctx context.Context, db table.Reader) (facts session.Store, layout *Layout, err error)
+// Reread is how the layout is made of a database with its tables, and again by a repair of
+// one that is open for writing. The facts lack what Layout.Known tells.
+type Reread func(ctx context.Context, db table.Reader, stored table.Schema) (facts session.Store, layout *Layout, err error)
+
+// Kind completes a row of the table of adapters for a store that reread knows: detect says
+// of the tables of a database whether it is one. What the row has already stays.
+func Kind(k store.Kind, detect func(ctx context.Context, db table.Reader, stored table.Schema) store.Detection, reread Reread) store.Kind {
+	k.Detect = func(ctx context.Context, src *store.Source) store.Detection {
+		if src.DB == nil {
+			return store.Detection{}
+		}
+		stored, err := src.DB.Schema(ctx)
+		if err != nil {
+			return store.Detection{}
+		}
+		return detect(ctx, src.DB, stored)
+	}
+	if k.Open == nil {
+		k.Open = func(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+			return OpenBy(ctx, src, opts, reread)
+		}
+	}
+	if k.Edit == nil {
+		k.Edit = func(ctx context.Context, src *store.Source) (store.Editor, error) { return Edit(ctx, src, reread) }
+	}
+	return k
+}
+
+// View is a database in another form than that of its tables, which Stored has.
+type View interface{ Stored() table.Reader }
+
+func storedBy(db table.Reader) table.Reader {
+	if v, ok := db.(View); ok {
+		return v.Stored()
+	}
+	return db
+}
 
 // OpenBy opens a source as what reread makes of it.
 func OpenBy(ctx context.Context, src *store.Source, opts store.Options, reread Reread) (store.Store, error) {
-	facts, layout, err := reread(ctx, src.DB)
+	facts, layout, err := reread.examine(ctx, src.DB)
 	if err != nil {
 		return nil, src.DB.Explain(err)
 	}

@@ -261,8 +261,8 @@ func TestWriteStops(t *testing.T) {
 	stored := storetest.Dump(t, path)
 	ctx, cancel := context.WithCancel(t.Context())
 	composed := 0
-	e, err := eventlog.Edit(t.Context(), storetest.Source(path), func(_ context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
-		facts, layout, err := f.reread(t.Context(), db)
+	e, err := eventlog.Edit(t.Context(), storetest.Source(path), func(_ context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
+		facts, layout, err := f.reread(t.Context(), db, stored)
 		update := layout.Write.Update
 		layout.Write.Update = func(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
 			composed++

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -22,6 +21,10 @@ type joined struct {
 
 	mu    sync.Mutex
 	ranks map[string]int64 // of messages that began in one millisecond: how many did before
+}
+
+func newJoined(db table.Reader) *joined {
+	return &joined{Reader: db, sessions: []string{tableSessions}, ranks: map[string]int64{}}
 }
 
 // The columns that an event has besides those of its row.
@@ -157,6 +160,9 @@ func (j *joined) Schema(ctx context.Context) (table.Schema, error) {
 	tables[tableMessages], tables[tableSessions], schema.Tables = events, sessions, tables
 	return schema, nil
 }
+
+// Stored implements eventlog.View.
+func (j *joined) Stored() table.Reader { return j.Reader }
 
 // About has no numbers of rows for people: those of events are not those of rows.
 func (j *joined) About() table.About {
@@ -445,13 +451,4 @@ func (j *joined) Rows(ctx context.Context, name string, columns []string, places
 	}
 	slices.Sort(unread)
 	return unread, err
-}
-
-// Copy implements table.Copier.
-func (j *joined) Copy(ctx context.Context, path string, progress func(done int64)) (func(context.Context) (table.Editor, error), error) {
-	from, ok := j.Reader.(table.Copier)
-	if !ok {
-		return nil, problem.New(problem.Usage, "Export it with `sessctl export` and repair the stream.", "%s is not a file that can be copied", j.About().Name)
-	}
-	return from.Copy(ctx, path, progress)
 }

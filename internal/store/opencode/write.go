@@ -29,12 +29,9 @@ func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &editor{Editor: e, view: &joined{Reader: e.Reader(), ranks: map[string]int64{}}}, nil
+		return &editor{Editor: e, view: newJoined(e.Reader())}, nil
 	}
-	return eventlog.Edit(ctx, &wrapped, func(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
-		facts, r, err := newReader(ctx, db)
-		return facts, r.layout(), err
-	})
+	return eventlog.Edit(ctx, &wrapped, examined)
 }
 
 // editor writes changes of events into the rows that they are made of.

@@ -98,6 +98,30 @@ type Selection struct {
 	Glance bool
 }
 
+// Glance hands some columns of the rows of a table to fn: nil for those that it does not have,
+// and no rows of a table without the first. It is a scan with Selection.Glance.
+func Glance(ctx context.Context, db Reader, name string, columns []string, fn func(row []Value)) (lost []session.Fault, err error) {
+	stored, err := db.Schema(ctx)
+	if err != nil || !stored.Has(name, columns[0]) {
+		return nil, err
+	}
+	var there []string
+	var at []int
+	for i, c := range columns {
+		if stored.Has(name, c) {
+			there, at = append(there, c), append(at, i)
+		}
+	}
+	row := make([]Value, len(columns))
+	return db.Scan(ctx, Selection{Table: name, Columns: there, Glance: true}, func(_ Place, values []Value) error {
+		for i, v := range values {
+			row[at[i]] = v
+		}
+		fn(row)
+		return nil
+	})
+}
+
 // Enough ends a scan.
 var Enough = errors.New("enough rows") //nolint:revive,staticcheck // it is no failure
 
