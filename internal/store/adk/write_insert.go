@@ -14,14 +14,13 @@ import (
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/docedit"
-	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // insert makes the row of results that nobody stored: one event of the agent that made the
 // calls, in the role of the user, as ADK stores the results of one turn (docs/stores/adk.md#what-is-read).
-func insert(s *session.Session, it *session.Item, neighbour *eventlog.Row, id string) ([]table.Field, error) {
-	near := revise(*neighbour)
+func insert(s *session.Session, it *session.Item, neighbour *docedit.Row, id string) ([]table.Field, error) {
+	near := &revision{neighbour}
 	return near.event(it, id, near.responses(s, it))
 }
 
@@ -47,8 +46,8 @@ func (r *revision) responses(s *session.Session, it *session.Item) []byte {
 
 // part makes the row of a result that was one of several in an event: its part stays as it
 // is, but for values that change.
-func part(_ *session.Session, c *change.Item, row eventlog.Row, id string) ([]table.Field, error) {
-	near := revise(row)
+func part(_ *session.Session, c *change.Item, row *docedit.Row, id string) ([]table.Field, error) {
+	near := &revision{row}
 	part, err := near.part(c, nil)
 	if err != nil {
 		return nil, err
@@ -89,36 +88,27 @@ func (r *revision) event(it *session.Item, id string, parts []byte) ([]table.Fie
 	if err != nil {
 		return nil, err
 	}
-	row := fields{row: r.Record}
-	for _, name := range []string{"app_name", "user_id", "session_id"} {
-		row.add(name, table.Kept(r.Value(name)))
-	}
-	row.add("id", id)
-	row.add("invocation_id", it.Invocation)
-	row.add("timestamp", at)
+	row := []table.Field{{Name: "invocation_id", Value: it.Invocation}, {Name: "timestamp", Value: at}}
 	if r.Has("event_data") {
 		document, err := r.eventDocument(it, id, parts, it.Position-place(column))
-		row.add("event_data", string(document))
-		return row.list, err
+		return append(row, table.Field{Name: "event_data", Value: string(document)}), err
 	}
 	actions, err := r.emptyActions()
 	if err != nil {
 		return nil, err
 	}
-	row.add("author", authorOf(it))
-	row.add("branch", orNull(it.Branch))
-	row.add("isolation_scope", orNull(it.Scope))
-	row.add("node_info_json", orNull(string(r.node(it))))
-	row.add("content", string(r.contentOf(parts)))
+	row = append(row, table.Field{Name: "author", Value: authorOf(it)}, table.Field{Name: "branch", Value: orNull(it.Branch)},
+		table.Field{Name: "isolation_scope", Value: orNull(it.Scope)}, table.Field{Name: "node_info_json", Value: orNull(string(r.node(it)))},
+		table.Field{Name: "content", Value: string(r.contentOf(parts))})
 	if actions != nil {
-		row.add("actions", actions)
+		row = append(row, table.Field{Name: "actions", Value: actions})
 	}
 	if !r.pickled() {
 		for _, flag := range []string{"partial", "turn_complete", "interrupted"} {
-			row.add(flag, int64(0)) // adk-go leaves none of them NULL (docs/stores/adk.md#what-is-read)
+			row = append(row, table.Field{Name: flag, Value: int64(0)}) // adk-go leaves none of them NULL (docs/stores/adk.md#what-is-read)
 		}
 	}
-	return row.list, nil
+	return row, nil
 }
 
 // eventDocument is the document of a new event that has some parts, so many
@@ -160,18 +150,6 @@ func (r *revision) node(it *session.Item) []byte {
 		return nil
 	}
 	return r.object(inSnake, spot{}, member{"path", path})
-}
-
-// fields are the columns of a new row that its table has.
-type fields struct {
-	row  docedit.Record
-	list []table.Field
-}
-
-func (f *fields) add(column string, value any) {
-	if f.row.Has(column) {
-		f.list = append(f.list, table.Field{Name: column, Value: value})
-	}
 }
 
 func orNull(text string) any {

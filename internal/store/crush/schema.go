@@ -214,7 +214,7 @@ func (r *reader) layout() *eventlog.Layout {
 		Links:  func(row eventlog.Row) []string { return r.children[column.View(row.Value("id"))] }, OneID: true,
 		Triggers: triggers, Prepare: r.prepare,
 		Write: eventlog.Write{
-			Insert: r.insert, Part: r.part, Update: update, Session: setSession,
+			Insert: insert, Part: partRow, Update: update, Typed: typed,
 			Renumber: []string{table.RowPlace},
 			Tied:     eventlog.SameSecond, Counted: true,
 		},

@@ -252,7 +252,7 @@ func TestWrite(t *testing.T) {
 		}, nil},
 		{"columns that the model does not hold", func(items []session.Item) []session.Item { return items }, []session.Edit{
 			{Op: session.Set, Ref: session.Ref{Session: "s", Table: session.TableSessions, Key: "s"}, Field: "note", Value: new("n")},
-			{Op: session.Set, Ref: session.Ref{Session: "s", Table: "lines", Key: "s-1"}, Field: "extra", Value: new("set")},
+			{Op: session.Set, Ref: session.Ref{Session: "s", Table: "lines", Key: "s-1"}, Field: "extra", Value: new("7")},
 		}},
 	}
 	for _, f := range forms {

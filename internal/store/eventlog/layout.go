@@ -17,6 +17,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -164,18 +165,20 @@ func (r Row) Has(column string) bool { return jsonscan.Find(r.names, column) != 
 type Write struct {
 	// Insert makes the row of a new item of the session, the result of one call, or with
 	// Batches of several. What it has in common with its neighbours comes from the row of the
-	// event before it, or behind it at the start of a session. The id that it gets is id.
-	Insert  func(s *session.Session, it *session.Item, neighbour *Row, id string) ([]table.Field, error)
+	// event before it, or behind it at the start of a session. The id that it gets is id:
+	// that and the key of the session are added to what it gives, and columns that the table
+	// does not have are left out.
+	Insert  func(s *session.Session, it *session.Item, near *docedit.Row, id string) ([]table.Field, error)
 	Batches bool
 
-	// Part makes the row of an item that was a part of an event with several: row is
-	// that event's row.
-	Part func(s *session.Session, part *change.Item, row Row, id string) ([]table.Field, error)
+	// Part makes such a row of an item that was a part of an event with several, whose row it
+	// is given.
+	Part func(s *session.Session, part *change.Item, of *docedit.Row, id string) ([]table.Field, error)
 
-	// Update says how the row of an item changes that stays. It refuses a value that the
-	// store has no place for. A place that changed is among the values, unless there is
-	// Renumber. Where they come to no change of the row, there is none.
-	Update func(row Row, change *change.Item) ([]table.FieldChange, error)
+	// Update makes the row of an item that stays say what becomes of it. It refuses a value
+	// that the store has no place for. A place that changed is among the values, unless there
+	// is Renumber.
+	Update func(r *docedit.Row, change *change.Item) error
 
 	// Renumber, where it is not nil, are columns with numbers that the store gives out
 	// in the order of writing, the place among them: where an event is to stand before
@@ -193,22 +196,22 @@ type Write struct {
 	// to another session goes and comes again, with its number where that is in order.
 	Counted bool
 
-	// Session says how the row of a session changes of which an event or a run changed,
-	// came or went, and what a plan sets in it. May be nil where nothing does.
-	Session func(row Row, c *change.Session) ([]table.FieldChange, error)
+	// Session changes the row of a session of which an event or a run changed, came or went:
+	// what a plan sets in it is there. May be nil where nothing does.
+	Session func(r *docedit.Row, c *change.Session) error
+	// Typed is what a column holds for a text that a plan sets. nil where that has the type of
+	// what is stored.
+	Typed func(column, text string) (any, error)
 
-	// Create makes the row of a session that a repair splits from another one; like is
-	// that one's row. It is stored before anything else changes. May be nil where
-	// sessions are not split.
+	// Create makes the row of a session that a repair splits from another one, in columns of
+	// which the table may lack some; like is that one's row. It is stored before anything else
+	// changes. May be nil where sessions are not split.
 	Create func(s *session.Session, like Row) ([]table.Field, error)
 	// OtherTables writes what a change means for other tables, when everything else of it is
 	// written, by what becomes of every session: runs, and results that name another child. May be nil where runs never
 	// change.
 	OtherTables func(ctx context.Context, to table.Writer, sessions []*change.Session) error
 	OtherNames  []string // the tables that OtherTables writes; Layout.OtherTables covers their rows
-	// Set says how an event's row changes for edits that the model does not hold. What
-	// Update changes is in the row already. May be nil where there are none.
-	Set func(row Row, sets []session.Edit) ([]table.FieldChange, error)
 }
 
 // Open is a database that is read, and what is known of the store before its rows

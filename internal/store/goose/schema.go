@@ -177,7 +177,7 @@ func (r *reader) layout() *eventlog.Layout {
 		Links: links, LinkColumns: []string{"content_json"}, OneID: true,
 		Prepare: r.prepare,
 		Write: eventlog.Write{
-			Insert: r.insert, Part: r.part, Update: update, Set: set,
+			Insert: insert, Part: partRow, Update: update,
 			Renumber: []string{"id"},
 			Tied:     eventlog.SameSecond,
 		},

@@ -32,7 +32,6 @@ const (
 	columnParts    = "parts"    // of a message: the rows of its parts
 	columnPosition = "position" // see order
 	columnEvent    = "event"    // the event itself, in memory
-	columnState    = "state"    // of a new event: what the call becomes that gets its result
 )
 
 var (

@@ -183,7 +183,7 @@ func (e *editor) Insert(ctx context.Context, name string, row []table.Field) (ta
 	for _, f := range row {
 		values[f.Name] = f.Value
 	}
-	of, ok := values[columnEvent].(event)
+	of, ok := values[columnEvent].(ended)
 	if name != tableMessages || !ok {
 		return e.Editor.Insert(ctx, name, row)
 	}
@@ -193,15 +193,15 @@ func (e *editor) Insert(ctx context.Context, name string, row []table.Field) (ta
 	}
 	p := event{m, of.nth}.part()
 	edited := docedit.Of(docedit.Whole{Column: "data", Text: column.Bytes(p.row["data"])})
-	if err := edited.Put(docedit.Spot{Column: "data"}.Member(columnState), jsontext.Value(column.View(values[columnState]))); err != nil {
+	if err := edited.Put(docedit.Spot{Column: "data"}.Member("state"), jsontext.Value(of.state)); err != nil {
 		return 0, err
 	}
 	return placeOf(of.place, of.table, of.nth), e.updatePart(ctx, p, "data", column.Like(p.row["data"], string(edited.Document("data"))))
 }
 
 // insert finds the call that a new result answers: eventlog's neighbour is of its message.
-func insert(s *session.Session, it *session.Item, neighbour *eventlog.Row, _ string) ([]table.Field, error) {
-	e, _ := neighbour.Value(columnEvent).(event)
+func insert(s *session.Session, it *session.Item, near *docedit.Row, _ string) ([]table.Field, error) {
+	e, _ := near.Value(columnEvent).(event)
 	if e.table == tableDraft {
 		return nil, problem.New(problem.RolledBack, "", "%s", ownRows)
 	}
@@ -227,12 +227,17 @@ func insert(s *session.Session, it *session.Item, neighbour *eventlog.Row, _ str
 				return nil, problem.New(problem.RolledBack, "", "%s", crossed)
 			}
 			return []table.Field{
-				{Name: "id", Value: p.row["id"]}, {Name: columnPosition, Value: it.Position}, {Name: columnEvent, Value: event{e.stored, i + 1}},
-				{Name: columnState, Value: p.ended(r)},
+				{Name: "id", Value: p.row["id"]}, {Name: columnPosition, Value: it.Position}, {Name: columnEvent, Value: ended{event{e.stored, i + 1}, p.ended(r)}},
 			}, nil
 		}
 	}
 	return nil, problem.New(problem.RolledBack, "Check the store again.", "message %s has no call %s without a result", e.id, r.CallID)
+}
+
+// ended is the call that gets a result, and the state that it has then.
+type ended struct {
+	event
+	state string
 }
 
 // crossed is why calls that share an id stay as they are: results are told apart by their
@@ -245,7 +250,7 @@ const crossed = "calls of one message share an id, and which of them has no resu
 func (p *part) ended(r *session.Result) string {
 	doc := docedit.Of(docedit.Whole{Column: "data", Text: column.Bytes(p.row["data"])})
 	raw := func(other string, path ...string) string {
-		at := docedit.Spot{Column: "data"}.Member(columnState)
+		at := docedit.Spot{Column: "data"}.Member("state")
 		for _, name := range path {
 			at = at.Member(name)
 		}
@@ -278,16 +283,15 @@ func timeOf(row table.Image, columns ...string) string {
 }
 
 // update is the difference of an event that a repair changed.
-func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
-	e, _ := row.Value(columnEvent).(event)
-	r := docedit.Of(row)
+func update(r *docedit.Row, c *change.Item) error {
+	e, _ := r.Value(columnEvent).(event)
 	d := &difference{Row: r, m: e.stored, parts: make([]table.Image, len(e.parts))}
 	for i := range e.parts {
 		d.parts[i] = e.parts[i].row
 	}
 	err := d.leaveOut(c, e)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	err = r.Apply(c, func(v change.Value) docedit.Place { return d.place(v, e.nth > 0) }, func(int) docedit.Spot { return docedit.Spot{Column: columnParts} })
 	if err == nil && d.changed {
@@ -298,7 +302,7 @@ func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
 	if e.table == tableDraft && (len(r.Changes()) > 0 || c.Shown || len(c.Notes()) > 0) {
 		err = problem.New(problem.RolledBack, "", "%s", ownRows)
 	}
-	return r.Changes(), err
+	return err
 }
 
 // together refuses a change in which a result leaves the message that has it in the row of

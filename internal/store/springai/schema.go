@@ -16,6 +16,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -80,7 +81,7 @@ func (t *relation) pick(columns ...string) []string {
 }
 
 // value is a value of a row of the table, nil for a column that it lacks.
-func (t *relation) value(row eventlog.Row, column string) any { return row.Value(t.stored[column]) }
+func (t *relation) value(row docedit.Record, column string) any { return row.Value(t.stored[column]) }
 
 // schema is what a database has.
 type schema struct {
@@ -215,7 +216,7 @@ func (sc *schema) layout() *eventlog.Layout {
 		Place: sc.events.pick("timestamp"), Order: sc.orderByTime,
 		Session: sc.session, Item: sc.item, Finish: sc.finish,
 		Said: sc.events.pick(saidColumns...), Content: sc.content,
-		Write: eventlog.Write{Insert: sc.insert, Part: sc.part, Update: sc.update, Session: sc.updateSession, Set: sc.setEvent},
+		Write: eventlog.Write{Insert: sc.insert, Part: sc.part, Update: sc.update, Session: sc.updateSession, Typed: sc.typed},
 	}
 	if sc.sequenced() {
 		l.Place, l.Order = sc.events.pick("seq"), sc.orderBySequence
