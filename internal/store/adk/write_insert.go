@@ -83,22 +83,22 @@ func toolOf(s *session.Session, it *session.Item, result *session.Result) string
 // event is the row of a new event that has some parts: a neighbour of the event that is
 // revised, in the same forms.
 func (r *revision) event(it *session.Item, id string, parts []byte) ([]table.Field, error) {
-	column := r.Value("timestamp")
-	at, err := stampLike(column, it.Position, it.Time)
+	stored := r.Value("timestamp")
+	at, err := stampLike(stored, it.Position, it.Time)
 	if err != nil {
 		return nil, err
 	}
 	row := []table.Field{{Name: "invocation_id", Value: it.Invocation}, {Name: "timestamp", Value: at}}
 	if r.Has("event_data") {
-		document, err := r.eventDocument(it, id, parts, it.Position-place(column))
+		document, err := r.eventDocument(it, id, parts, it.Position-place(stored))
 		return append(row, table.Field{Name: "event_data", Value: string(document)}), err
 	}
 	actions, err := r.emptyActions()
 	if err != nil {
 		return nil, err
 	}
-	row = append(row, table.Field{Name: "author", Value: authorOf(it)}, table.Field{Name: "branch", Value: orNull(it.Branch)},
-		table.Field{Name: "isolation_scope", Value: orNull(it.Scope)}, table.Field{Name: "node_info_json", Value: orNull(string(r.node(it)))},
+	row = append(row, table.Field{Name: "author", Value: authorOf(it)}, table.Field{Name: "branch", Value: column.OrNull(it.Branch)},
+		table.Field{Name: "isolation_scope", Value: column.OrNull(it.Scope)}, table.Field{Name: "node_info_json", Value: column.OrNull(string(r.node(it)))},
 		table.Field{Name: "content", Value: string(r.contentOf(parts))})
 	if actions != nil {
 		row = append(row, table.Field{Name: "actions", Value: actions})
@@ -150,13 +150,6 @@ func (r *revision) node(it *session.Item) []byte {
 		return nil
 	}
 	return r.object(inSnake, spot{}, member{"path", path})
-}
-
-func orNull(text string) any {
-	if text == "" {
-		return nil
-	}
-	return text
 }
 
 func orNone(text string) []byte {

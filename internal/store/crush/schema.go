@@ -216,7 +216,7 @@ func (r *reader) layout() *eventlog.Layout {
 		Write: eventlog.Write{
 			Insert: insert, Part: partRow, Update: update, Typed: typed,
 			Renumber: []string{table.RowPlace},
-			Tied:     eventlog.SameSecond, Counted: true,
+			Tied:     eventlog.SameSecond,
 		},
 	}
 }
@@ -253,7 +253,7 @@ func sessionOf(row eventlog.Row) *session.Session {
 	s := &session.Session{ID: column.Text(row.Value("id")), Title: column.Text(row.Value("title")), Tick: time.Second, TickBits: eventlog.SecondBits}
 	s.Delegated = strings.Contains(s.ID, between)
 	s.Created, s.Updated = eventlog.Seconds.Read(row.Value("created_at")).Time, eventlog.Seconds.Read(row.Value("updated_at")).Time
-	s.Faults = append(eventlog.BadTimes(row, &eventlog.Seconds, "created_at", "updated_at"), eventlog.BadUnicode(row, "title")...)
+	s.Faults = append(eventlog.BadTimes(row.Value, &eventlog.Seconds, "created_at", "updated_at"), eventlog.BadUnicode(row, "title")...)
 	return s
 }
 

@@ -214,9 +214,4 @@ func partRow(_ *session.Session, c *change.Item, r *docedit.Row, _ string) ([]ta
 }
 
 // typed is a text that a plan sets: that there is no summary is NULL.
-func typed(_, text string) (any, error) {
-	if text == "" {
-		return nil, nil
-	}
-	return text, nil
-}
+func typed(_, text string) (any, error) { return column.OrNull(text), nil }

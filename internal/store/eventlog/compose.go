@@ -141,7 +141,7 @@ func (w *writer) step(ctx context.Context, s *script, i int) error {
 	if err != nil {
 		return err
 	}
-	if !s.anew[i] && (!w.write.Counted || !step.Moves) {
+	if !s.anew[i] && (w.sessions.Count == "" || !step.Moves) {
 		s.updates = append(s.updates, updates...)
 		return nil
 	}

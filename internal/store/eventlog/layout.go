@@ -53,8 +53,8 @@ type Layout struct {
 
 	// Item decodes an event into an empty item that has its Table, Key and Position
 	// already; it is not called for a row that a damaged page hides. With body, it
-	// also sets Body (never nil then), the arguments of calls and the texts of
-	// results, and nothing else differs. Where a fault BadUnicode tells of a text,
+	// also sets Body (never nil then), and the arguments of calls and the texts of
+	// results are used; nothing else differs. Where a fault BadUnicode tells of a text,
 	// that text has the bytes that are none: only so a repair that mends it differs.
 	// Faults have neither Item nor Ref.Session, Ref.Table and Ref.Key: the package
 	// adds them.
@@ -128,7 +128,8 @@ type Table struct {
 	// of the last change. No digest has them; an undo gives them back.
 	Derived []string
 	// Count is, of Sessions, one of these that counts the events, "" where none does. It is
-	// set right before events of a session change, and the triggers count on.
+	// set right before events of a session change, and the triggers count on: an event that
+	// moves to another session goes and comes again, with its number where that is in order.
 	Count string
 }
 
@@ -192,9 +193,6 @@ type Write struct {
 	// those behind it there, get new ones, and the place is among the values of Update.
 	// Without Renumber it is the ids of rows that do, which stay: such a place is no value.
 	Tied func(before, at int64) bool
-	// Counted: triggers count the rows of a session as they come and go, so that one that moves
-	// to another session goes and comes again, with its number where that is in order.
-	Counted bool
 
 	// Session changes the row of a session of which an event or a run changed, came or went:
 	// what a plan sets in it is there. May be nil where nothing does.

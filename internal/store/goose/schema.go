@@ -242,6 +242,6 @@ func sessionOf(row eventlog.Row) *session.Session {
 	s := &session.Session{ID: column.Text(row.Value("id")), Title: title, Tick: time.Second, TickBits: eventlog.SecondBits}
 	s.Delegated = column.View(row.Value("session_type")) == subAgent
 	s.Created, s.Updated = times.Read(row.Value("created_at")).Time, times.Read(row.Value("updated_at")).Time
-	s.Faults = append(eventlog.BadTimes(row, &times, "created_at", "updated_at"), eventlog.BadUnicode(row, "name", "description")...)
+	s.Faults = append(eventlog.BadTimes(row.Value, &times, "created_at", "updated_at"), eventlog.BadUnicode(row, "name", "description")...)
 	return s
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -158,15 +159,8 @@ func (r *reader) session(row columns) *session.Session {
 		Agent: column.Text(row("agent_id")), Title: column.Text(row("name")),
 		Tick: time.Microsecond, Delegated: column.Text(row("source")) == "agent", Deleted: row("deleted_at") != nil,
 	}
-	for _, c := range []struct {
-		name string
-		into *time.Time
-	}{{"created_at", &s.Created}, {"updated_at", &s.Updated}, {"deleted_at", new(time.Time)}} {
-		t := times.Read(row(c.name))
-		if *c.into = t.Time; t.Wrong != "" {
-			s.Faults = append(s.Faults, session.Fault{Kind: session.BadTime, Field: c.name, Detail: t.Wrong})
-		}
-	}
+	s.Created, s.Updated = times.Read(row("created_at")).Time, times.Read(row("updated_at")).Time
+	s.Faults = eventlog.BadTimes(row, &times, "created_at", "updated_at", "deleted_at")
 	key := sessionKey{s.User, s.ID}
 	s.Inseparable = r.inseparable(key)
 	s.Runs = r.runsOf(key)

@@ -340,7 +340,7 @@ func sessionOf(row eventlog.Row) *session.Session {
 		s.Writer = session.WriterLive // opencode 2 goes on with it when it starts
 	}
 	s.Delegated = row.Value("parent_id") != nil || strings.HasSuffix(s.Title, " subagent)")
-	s.Faults = eventlog.BadTimes(row, &times, "time_created", "time_updated")
+	s.Faults = eventlog.BadTimes(row.Value, &times, "time_created", "time_updated")
 	s.Created, s.Updated = times.Read(row.Value("time_created")).Time, times.Read(row.Value("time_updated")).Time
 	return s
 }

@@ -103,7 +103,7 @@ func (sc *schema) standing(it *session.Item, like docedit.Record) []table.Field 
 		stored = sc.timed(it.Time)
 	}
 	row := []table.Field{
-		sc.field("timestamp", stored), sc.field("archived", column.BoolLike(sc.events.value(like, "archived"), it.Flags.Has(session.Archived))), sc.field("branch", orNull(it.Branch)),
+		sc.field("timestamp", stored), sc.field("archived", column.BoolLike(sc.events.value(like, "archived"), it.Flags.Has(session.Archived))), sc.field("branch", column.OrNull(it.Branch)),
 	}
 	if !sc.given {
 		row = append(row, sc.field("seq", column.IntLike(sc.events.value(like, "seq"), it.Position)))
@@ -143,13 +143,6 @@ func (sc *schema) part(_ *session.Session, c *change.Item, r *docedit.Row, _ str
 		made = append(made, sc.field(column, sc.events.value(r, column)))
 	}
 	return made, nil
-}
-
-func orNull(text string) any {
-	if text == "" {
-		return nil
-	}
-	return text
 }
 
 // updateSession counts event_version on, as every write of the library does: a
