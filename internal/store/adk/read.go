@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -258,19 +259,15 @@ func withoutTime(name string, value any) any {
 func (g generation) session(row columns) *session.Session {
 	s := &session.Session{App: column.Text(row("app_name")), User: column.Text(row("user_id")), ID: column.Text(row("id")), Title: column.Text(row("title")), Tick: traitsOf[g].tick, OneAnswer: true}
 	var list faults
-	for _, c := range []struct {
-		name string
-		into func(column.Stamp)
-	}{
-		{"create_time", func(t column.Stamp) { s.Created = t.Time }},
-		{"update_time", func(t column.Stamp) { s.Updated = t.Time }},
-	} {
-		t := stampOf(columnTimes, row(c.name), g.unitOf(row(c.name)))
-		c.into(t)
+	timeIn := func(name string) time.Time {
+		t := stampOf(columnTimes, row(name), g.unitOf(row(name)))
 		if t.Wrong != "" {
-			list.add(session.BadTime, c.name, t.Wrong)
+			list.add(session.BadTime, name, t.Wrong)
 		}
+		return t.Time
 	}
+	s.Created = timeIn("create_time")
+	s.Updated = timeIn("update_time")
 	g.checkState(row("state"), &list)
 	s.Faults = list
 	return s

@@ -113,12 +113,17 @@ func (r *reader) strayTasks() (faults []session.Fault) {
 		if id == "" {
 			of = "of no session"
 		}
-		faults = append(faults, session.Fault{
-			Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Session: id, Table: tableTasks, Key: list[0].run.ID}, Count: len(list),
-			Detail: fmt.Sprintf("%s has %s, from task %.60q on, %s", tableTasks, counted(len(list), "row"), list[0].run.ID, of),
-		})
+		faults = append(faults, orphanTasks(id, list, of))
 	}
 	return faults
+}
+
+// orphanTasks is the fault of tasks without a session, in words that follow "tasks has 2 rows".
+func orphanTasks(id string, list []task, of string) session.Fault {
+	return session.Fault{
+		Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Session: id, Table: tableTasks, Key: list[0].run.ID}, Count: len(list),
+		Detail: fmt.Sprintf("%s has %s, from task %.60q on, %s", tableTasks, counted(len(list), "row"), list[0].run.ID, of),
+	}
 }
 
 // tasksOfOthers are the tasks of a user who has no session with their id, though others
@@ -132,11 +137,7 @@ func (r *reader) tasksOfOthers() (faults []session.Fault) {
 			}
 		}
 		for _, user := range sorted(others) {
-			list := others[user]
-			faults = append(faults, session.Fault{
-				Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Session: user + "/" + id, Table: tableTasks, Key: list[0].run.ID}, Count: len(list),
-				Detail: fmt.Sprintf("%s has %s, from task %.60q on, of user %.60q, who has no session %.60q", tableTasks, counted(len(list), "row"), list[0].run.ID, user, id),
-			})
+			faults = append(faults, orphanTasks(user+"/"+id, others[user], fmt.Sprintf("of user %.60q, who has no session %.60q", user, id)))
 		}
 	}
 	return faults

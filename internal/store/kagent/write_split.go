@@ -28,16 +28,10 @@ func createSession(s *session.Session, like eventlog.Row) ([]table.Field, error)
 	for _, column := range []string{"user_id", "deleted_at", "agent_id", "source"} {
 		row = append(row, table.Field{Name: column, Value: like.Value(column)})
 	}
-	for _, t := range []struct {
-		column string
-		of     func(items []session.Item) *session.Item
-	}{
-		{"created_at", func(items []session.Item) *session.Item { return &items[0] }},
-		{"updated_at", func(items []session.Item) *session.Item { return &items[len(items)-1] }},
-	} {
-		value := like.Value(t.column)
-		if len(s.Items) > 0 && value != nil {
-			at, err := timeLike(value, t.of(s.Items).Position)
+	for n, name := range []string{"created_at", "updated_at"} {
+		value := like.Value(name)
+		if last := len(s.Items) - 1; last >= 0 && value != nil {
+			at, err := timeLike(value, s.Items[n*last].Position)
 			if err != nil && times.Read(value).Wrong != "" {
 				return nil, err
 			}
@@ -45,7 +39,7 @@ func createSession(s *session.Session, like eventlog.Row) ([]table.Field, error)
 				value = at
 			}
 		}
-		row = append(row, table.Field{Name: t.column, Value: value})
+		row = append(row, table.Field{Name: name, Value: value})
 	}
 	return row, nil
 }

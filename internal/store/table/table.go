@@ -105,19 +105,9 @@ func Glance(ctx context.Context, db Reader, name string, columns []string, fn fu
 	if err != nil || !stored.Has(name, columns[0]) {
 		return nil, err
 	}
-	var there []string
-	var at []int
-	for i, c := range columns {
-		if stored.Has(name, c) {
-			there, at = append(there, c), append(at, i)
-		}
-	}
-	row := make([]Value, len(columns))
-	return db.Scan(ctx, Selection{Table: name, Columns: there, Glance: true}, func(_ Place, values []Value) error {
-		for i, v := range values {
-			row[at[i]] = v
-		}
-		fn(row)
+	there, spread := stored.Present(name, columns)
+	return db.Scan(ctx, Selection{Table: name, Columns: there, Glance: true}, func(_ Place, row []Value) error {
+		fn(spread(row))
 		return nil
 	})
 }
@@ -172,6 +162,24 @@ func (s Schema) Columns(table string) []string {
 		names = append(names, c.Name)
 	}
 	return names
+}
+
+// Present are those of some columns that a table has; spread makes of a row of these one of
+// all, with nil for the others, until it makes the next.
+func (s Schema) Present(table string, columns []string) (there []string, spread func(row []Value) []Value) {
+	var at []int
+	for i, c := range columns {
+		if s.Has(table, c) {
+			there, at = append(there, c), append(at, i)
+		}
+	}
+	all := make([]Value, len(columns))
+	return there, func(row []Value) []Value {
+		for i, v := range row {
+			all[at[i]] = v
+		}
+		return all
+	}
 }
 
 // Names are the names of the tables, sorted.
