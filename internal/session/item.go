@@ -204,14 +204,6 @@ func (it *Item) DropTexts() {
 	}
 }
 
-// SetPending leaves the results of an item that another session shares.
-func (it *Item) SetPending(nth int, pending bool) {
-	if it.Results[nth].Pending != pending {
-		it.Results = slices.Clone(it.Results)
-		it.Results[nth].Pending = pending
-	}
-}
-
 // KeepTexts makes copies of the texts that DropTexts would drop, which may be parts of a row.
 func (it *Item) KeepTexts() {
 	for i := range it.Calls {

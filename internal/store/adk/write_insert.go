@@ -48,18 +48,13 @@ func (r *revision) responses(s *session.Session, it *session.Item) []byte {
 // is, but for values that change.
 func part(_ *session.Session, c *change.Item, row *docedit.Row, id string) ([]table.Field, error) {
 	near := &revision{row}
-	part, err := near.part(c, nil)
-	if err != nil {
-		return nil, err
-	}
-	return near.event(c.Is, id, part)
+	return near.event(c.Is, id, near.part(c))
 }
 
-// part is the part with one of the results of an event, for the item that it becomes.
-func (r *revision) part(c *change.Item, own func(v change.Value) docedit.Place) ([]byte, error) {
-	err := r.change(c, own)
+// part is the part with one of the results of an event.
+func (r *revision) part(c *change.Item) []byte {
 	_, results := r.said(r.parts())
-	return r.Raw(nthOf(results, c.Part).Holder()), err
+	return r.Raw(nthOf(results, c.Part).Holder())
 }
 
 // toolOf is the name of the tool whose result an item has: that of the call with its
@@ -199,11 +194,10 @@ func (r *Revision) Response(s *session.Session, it *session.Item, id string, lat
 // Part is the same for a result that was one of the event that is revised; own as in
 // Update.
 func (r *Revision) Part(c *change.Item, own func(v change.Value) docedit.Place, id string, later int64) ([]byte, error) {
-	part, err := r.part(c, own)
-	if err != nil {
+	if err := r.change(c, own); err != nil {
 		return nil, err
 	}
-	return r.eventDocument(c.Is, id, part, later)
+	return r.eventDocument(c.Is, id, r.part(c), later)
 }
 
 // move gives an event another place in its session: its time changes, and the copy of it

@@ -45,7 +45,7 @@ func update(r *docedit.Row, c *change.Item) error {
 // of a message: the notes stand in that, before and after what it said.
 func editBlocks(r *docedit.Row, c *change.Item) error {
 	notes := c.Notes()
-	if len(notes) == 0 && !c.Shown {
+	if c.Part >= 0 || len(notes) == 0 && !c.Shown {
 		return nil
 	}
 	parts, _, _ := parse(r.Document(document.Column))
@@ -206,11 +206,7 @@ func resultRow(it *session.Item, parts string) ([]table.Field, error) {
 
 // partRow is the row of a result that was one of several in a row.
 func partRow(_ *session.Session, c *change.Item, r *docedit.Row, _ string) ([]table.Field, error) {
-	at := func(n int) docedit.Spot { return nth(r, typeResult, n) }
-	if err := r.Apply(c, func(v change.Value) docedit.Place { return place(r, c, v) }, at); err != nil {
-		return nil, err
-	}
-	return resultRow(c.Is, "["+string(r.Raw(at(c.Part)))+ended)
+	return resultRow(c.Is, "["+string(r.Raw(nth(r, typeResult, c.Part)))+ended)
 }
 
 // typed is a text that a plan sets: that there is no summary is NULL.

@@ -199,7 +199,10 @@ func (w *writer) newRow(ctx context.Context, s *script, i int) ([]table.Field, e
 	}
 	var fields []table.Field
 	if it := step.Is; step.Part >= 0 {
-		fields, err = w.write.Part(s.Is, step, docedit.Of(*like), id)
+		r := docedit.Of(*like)
+		if err = w.write.Update(r, step); err == nil {
+			fields, err = w.write.Part(s.Is, step, r, id)
+		}
 	} else if like == nil || it.Kind != session.Message || it.Role != session.Tool || len(it.Results) == 0 || len(it.Results) > 1 && !w.write.Batches {
 		err = problem.New(problem.RolledBack, "", "%s %s cannot be added: a repair can add only results to a store of this kind", it.Kind, it.Role)
 	} else {

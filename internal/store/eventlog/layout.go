@@ -172,11 +172,11 @@ type Write struct {
 	Insert  func(s *session.Session, it *session.Item, near *docedit.Row, id string) ([]table.Field, error)
 	Batches bool
 
-	// Part makes such a row of an item that was a part of an event with several, whose row it
-	// is given.
+	// Part makes such a row of an item that was a part of an event with several, of whose row
+	// Update has made what the part says.
 	Part func(s *session.Session, part *change.Item, of *docedit.Row, id string) ([]table.Field, error)
 
-	// Update makes the row of an item that stays say what becomes of it. It refuses a value
+	// Update makes the row of an item say what becomes of it. It refuses a value
 	// that the store has no place for. A place that changed is among the values, unless there
 	// is Renumber.
 	Update func(r *docedit.Row, change *change.Item) error

@@ -26,27 +26,22 @@ var (
 // everybody is what goose stores of a message that all see.
 const everybody = `{"userVisible":true,"agentVisible":true}`
 
-// nth is where the nth result of a row is.
-func nth(r *docedit.Row) func(n int) docedit.Spot {
-	return func(n int) docedit.Spot { return r.OfType(document, typeResult, n) }
-}
-
 // update is the difference of a message that a repair changed.
 func update(r *docedit.Row, c *change.Item) error {
-	if c.Scrubbed {
+	if c.Scrubbed && c.Part < 0 {
 		c = scrubRow(r, c)
 	}
 	if err := editBlocks(r, c); err != nil {
 		return err
 	}
-	return r.Apply(c, func(v change.Value) docedit.Place { return place(r, c, v) }, nth(r))
+	return r.Apply(c, func(v change.Value) docedit.Place { return place(r, c, v) }, func(n int) docedit.Spot { return r.OfType(document, typeResult, n) })
 }
 
 // editBlocks leaves blocks of a message out, and shows U+0000 in all but thoughts. goose joins
 // what the assistant says without a mark between, so a note there brings its own.
 func editBlocks(r *docedit.Row, c *change.Item) error {
 	notes := c.Notes()
-	if len(notes) == 0 && !c.Shown {
+	if c.Part >= 0 || len(notes) == 0 && !c.Shown {
 		return nil
 	}
 	parts, _, _ := parse(r.Document(document.Column))
@@ -176,8 +171,5 @@ func resultRow(it *session.Item, id, content string) ([]table.Field, error) {
 
 // partRow is the row of a result that was one of several in a row.
 func partRow(_ *session.Session, c *change.Item, r *docedit.Row, id string) ([]table.Field, error) {
-	if err := r.Apply(c, func(v change.Value) docedit.Place { return place(r, c, v) }, nth(r)); err != nil {
-		return nil, err
-	}
-	return resultRow(c.Is, id, "["+string(r.Raw(nth(r)(c.Part)))+"]")
+	return resultRow(c.Is, id, "["+string(r.Raw(r.OfType(document, typeResult, c.Part)))+"]")
 }

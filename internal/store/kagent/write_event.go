@@ -30,9 +30,9 @@ var writes = eventlog.Write{
 }
 
 // update says how the row of an event changes. One that goes to another session as it is
-// stays as it is, whatever it is.
+// stays as it is, whatever it is, and part takes a part out of the document.
 func update(r *docedit.Row, c *change.Item) error {
-	if len(c.Taken) == 0 && !slices.ContainsFunc(c.Values, func(v change.Value) bool { return !follows[v.Field] }) {
+	if c.Part >= 0 || len(c.Taken) == 0 && !slices.ContainsFunc(c.Values, func(v change.Value) bool { return !follows[v.Field] }) {
 		return nil
 	}
 	if c.Was.Position != c.Is.Position {

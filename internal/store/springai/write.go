@@ -134,9 +134,6 @@ func (sc *schema) metadataFor(agent string, like docedit.Record) string {
 
 // part is the row of a response that was one of several in a row.
 func (sc *schema) part(_ *session.Session, c *change.Item, r *docedit.Row, _ string) ([]table.Field, error) {
-	if err := r.Apply(c, func(v change.Value) docedit.Place { return sc.place(r, c, v) }, sc.dataPart); err != nil {
-		return nil, err
-	}
 	data := slices.Concat([]byte("["), r.Raw(sc.dataPart(c.Part)), []byte("]"))
 	made := append(sc.standing(c.Is, r), sc.field("message_data", column.Like(sc.events.value(r, "message_data"), string(data))))
 	for _, column := range []string{"message_type", "message_content", "synthetic", "metadata"} {
