@@ -53,8 +53,8 @@ type Layout struct {
 
 	// Item decodes an event into an empty item that has its Table, Key and Position
 	// already; it is not called for a row that a damaged page hides. With body, it
-	// also sets Body (never nil then), and the arguments of calls and the texts of
-	// results are used; nothing else differs. Where a fault BadUnicode tells of a text,
+	// also sets Body (never nil then), the arguments of calls and the texts of results, which
+	// are dropped else; nothing else differs. Where a fault BadUnicode tells of a text,
 	// that text has the bytes that are none: only so a repair that mends it differs.
 	// Faults have neither Item nor Ref.Session, Ref.Table and Ref.Key: the package
 	// adds them.
