@@ -270,6 +270,14 @@ func RemapIndex(before, after *Session, index int64) int64 {
 	return int64(len(loaded))
 }
 
+// SetPending leaves the results of an item that another session shares.
+func (it *Item) SetPending(nth int, pending bool) {
+	if it.Results[nth].Pending != pending {
+		it.Results = slices.Clone(it.Results)
+		it.Results[nth].Pending = pending
+	}
+}
+
 // TakeTexts gives an outline the texts of the item that it is of.
 func (it *Item) TakeTexts(full *Item) {
 	it.Body = full.Body

@@ -30,12 +30,8 @@ func (l *Later) Fault(at session.Ref) session.Fault {
 	return session.Fault{Kind: session.SchemaUnknown, Item: -1, Ref: at, Detail: text, Harmless: len(l.Doubts) == 0}
 }
 
-// Tell puts into facts what was found, if anything was, and whether that forbids a repair.
-func (l *Later) Tell(facts *session.Store, at session.Ref) {
-	if l.Found != "" {
-		facts.Faults, facts.ReadOnly = append(facts.Faults, l.Fault(at)), l.ReadOnly()
-	}
-}
+// Doubt adds why a repair could do harm, and in what the store is not as known.
+func (l *Later) Doubt(found, why string) { l.Found, l.Doubts = found, append(l.Doubts, why) }
 
 // ReadOnly is the reason why the store is not repaired in place, "" where it is.
 func (l *Later) ReadOnly() string {

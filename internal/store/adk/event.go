@@ -464,7 +464,7 @@ func (w *writer) part(p *messagePart) {
 			block = media.Block(strings.Clone(m.MimeType), media.Decoded(m.Data))
 			block.Signature = signature
 		}
-		block.Kind, block.Name = session.MediaBlock, mediaName(m.MimeType)
+		block.Kind, block.Name = session.MediaBlock, session.MediaName(cmp.Or(m.MimeType, "document"))
 		w.size += int64(len(m.Data) + len(m.FileURI))
 		w.meaning.Add(session.DigestOf(m.MimeType))
 		w.meaning.Add(session.DigestOf(m.Data))
@@ -583,14 +583,4 @@ func plain(blocks []session.Block) bool {
 		}
 	}
 	return true
-}
-
-// mediaName is the kind of a medium by its mime type, "document" for those that are
-// none of the others.
-func mediaName(mimeType string) string {
-	kind, _, _ := strings.Cut(mimeType, "/")
-	if slices.Contains([]string{"image", "audio", "video"}, kind) {
-		return kind
-	}
-	return "document"
 }

@@ -84,13 +84,13 @@ func (n *notes) supersede(s *session.Session) {
 		for nth := range it.Results {
 			last, ok := calls[it.Results[nth].CallID]
 			if !asks {
-				setPending(it, nth, false)
+				it.SetPending(nth, false)
 			}
 			if !ok {
 				continue
 			}
 			if last.item >= 0 {
-				setPending(&s.Items[last.item], last.nth, true)
+				s.Items[last.item].SetPending(last.nth, true)
 			}
 			calls[it.Results[nth].CallID] = waiting{i, nth}
 		}
@@ -100,14 +100,6 @@ func (n *notes) supersede(s *session.Session) {
 				calls[it.Calls[nth].ID] = waiting{item: -1}
 			}
 		}
-	}
-}
-
-// setPending leaves the results of an item that another session shares.
-func setPending(it *session.Item, nth int, pending bool) {
-	if it.Results[nth].Pending != pending {
-		it.Results = slices.Clone(it.Results)
-		it.Results[nth].Pending = pending
 	}
 }
 

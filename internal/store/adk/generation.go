@@ -275,18 +275,6 @@ var tables = []eventlog.Known{
 	},
 }
 
-// examine adds what the database has that is not known.
-func (g generation) examine(ctx context.Context, db table.Reader, s table.Schema, facts *session.Store) error {
-	later, err := eventlog.Examine(ctx, db, s, tables, tableEvents)
-	at := session.Ref{Table: tableEvents, Key: "*"}
-	if wrong := g.unknownVersion(ctx, db, s); wrong != "" {
-		at = session.Ref{Table: tableMetadata, Key: "schema_version"}
-		later.Found, later.Doubts = wrong, append(later.Doubts, "sessctl does not know what else that version changed")
-	}
-	later.Tell(facts, at)
-	return err
-}
-
 // Adaptations are what ADK sees to when it builds a request, in every release of a
 // family that can read such a store, by the rule that would report it (3.5; adk-python
 // 0.1.0 to 1.4.2 contents.py, adk-go v0.1.0 to v2.2.0 contents_processor.go). That each

@@ -55,7 +55,7 @@ func TestDetect(t *testing.T) {
 		{"Spring AI Session", "CREATE TABLE AI_SESSION (id TEXT, user_id TEXT); CREATE TABLE AI_SESSION_EVENT (id TEXT, session_id TEXT, timestamp TEXT)", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := detect(t.Context(), source(t, database(t, tc.schema)))
+			got := Kind.Detect(t.Context(), source(t, database(t, tc.schema)))
 			if got.Generation != tc.want || (got.Sure == store.Certain) != (tc.want != "") {
 				t.Errorf("got %+v, want %q", got, tc.want)
 			}

@@ -44,7 +44,7 @@ func source(t *testing.T, path string) *store.Source {
 // read opens a database and gives all of its sessions with their bodies.
 func read(t *testing.T, path string) (session.Store, map[string]*session.Session) {
 	t.Helper()
-	st, err := open(t.Context(), source(t, path), store.Options{})
+	st, err := Kind.Open(t.Context(), source(t, path), store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

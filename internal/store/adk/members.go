@@ -137,21 +137,3 @@ func stampIn(stored any, value jsontext.Value) jsontext.Value {
 	}
 	return value
 }
-
-// setMember gives a column, or a value in the document that it holds, another value; nil takes
-// it away.
-func (r *revision) setMember(e session.Edit) error {
-	name, pointer, inside := strings.Cut(e.Field, "/")
-	if !inside {
-		value, err := typed(r.Value(name), e)
-		if err == nil {
-			r.Set(name, value)
-		}
-		return err
-	}
-	var value jsontext.Value
-	if e.Value != nil && *e.Value != "" {
-		value = jsontext.Value(*e.Value)
-	}
-	return r.Put(spot{Column: name, Pointer: jsontext.Pointer("/" + pointer)}, value)
-}

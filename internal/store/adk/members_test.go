@@ -107,7 +107,7 @@ func mends(g generation, stored row) string {
 		if told++; f.Default == nil || !f.Unloads || f.Field == "" || f.Detail == "" {
 			return fmt.Sprintf("told as %+v", f)
 		}
-		if err := r.setMember(session.Edit{Op: session.Set, Field: f.Field, Value: f.Default}); err != nil {
+		if err := r.SetField(f.Field, f.Default); err != nil {
 			return err.Error()
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -169,46 +170,21 @@ const (
 
 // Kind is ADK's row in the table of adapters. ADK has no default place: every
 // application names its own database.
-var Kind = store.Kind{
-	Name:   kindName,
-	Title:  kindTitle,
-	Detect: detect,
-	Open:   open,
-	Edit:   openEdit,
-}
+var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindTitle}, detect, newLayout)
 
-func detect(ctx context.Context, src *store.Source) store.Detection {
-	if src.DB == nil {
-		return store.Detection{}
-	}
-	schema, err := src.DB.Schema(ctx)
-	if err != nil {
-		return store.Detection{}
-	}
-	gen := generationOf(ctx, src.DB, schema)
+func detect(ctx context.Context, db table.Reader, s table.Schema) store.Detection {
+	gen := generationOf(ctx, db, s)
 	if gen == "" {
 		return store.Detection{}
 	}
 	return store.Detection{Sure: store.Certain, Generation: string(gen), Why: "tables sessions and events in the form of " + traitsOf[gen].writer}
 }
 
-func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
-	facts, layout, err := newLayout(ctx, src.DB)
-	if err != nil {
-		return nil, err
-	}
-	return eventlog.Open{DB: src.DB, Facts: facts, Layout: layout, Options: opts}.Store(ctx)
-}
-
 // newLayout makes the layout of a database, and what is known of the store before
 // its rows are.
-func newLayout(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
-	s, err := db.Schema(ctx)
-	if err != nil {
-		return session.Store{}, nil, err
-	}
+func newLayout(ctx context.Context, db table.Reader, s table.Schema) (session.Store, *eventlog.Layout, error) {
 	gen := generationOf(ctx, db, s)
-	shared, err := gen.readBrokenStates(ctx, db, s)
+	shared, err := gen.readBrokenStates(ctx, db)
 	if err != nil {
 		return session.Store{}, nil, err
 	}
@@ -217,6 +193,7 @@ func newLayout(ctx context.Context, db table.Reader) (session.Store, *eventlog.L
 	layout := &eventlog.Layout{
 		Sessions: eventlog.Table{Name: tableSessions, Columns: s.Columns(tableSessions), Key: []string{"app_name", "user_id", "id"}},
 		Events:   eventlog.Table{Name: tableEvents, Columns: s.Columns(tableEvents), Key: []string{"app_name", "user_id", "session_id"}, ID: "id"},
+		Known:    tables,
 		Place:    []string{"timestamp"},
 		Order:    gen.order,
 		Timed:    gen != j1, // whose numbers are milliseconds
@@ -239,8 +216,9 @@ func newLayout(ctx context.Context, db table.Reader) (session.Store, *eventlog.L
 		Write:   writes,
 	}
 	facts := gen.facts(s)
-	if err := gen.examine(ctx, db, s, &facts); err != nil {
-		return session.Store{}, nil, db.Explain(err)
+	if wrong := gen.unknownVersion(ctx, db, s); wrong != "" {
+		layout.Odd = session.Ref{Table: tableMetadata, Key: "schema_version"}
+		layout.Later.Doubt(wrong, "sessctl does not know what else that version changed")
 	}
 	for _, state := range sharedStates {
 		facts.Incomplete = cmp.Or(facts.Incomplete, s.Tables[state.table].Incomplete)
@@ -277,29 +255,19 @@ func withoutTime(name string, value any) any {
 	return value
 }
 
-// reread makes the layout of a database that is open for writing.
-func reread(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
-	facts, layout, err := newLayout(ctx, db)
-	return facts, layout, err
-}
-
 // session makes a session of its row.
 func (g generation) session(row columns) *session.Session {
 	s := &session.Session{App: column.Text(row("app_name")), User: column.Text(row("user_id")), ID: column.Text(row("id")), Title: column.Text(row("title")), Tick: traitsOf[g].tick, OneAnswer: true}
 	var list faults
-	for _, c := range []struct {
-		name string
-		into func(column.Stamp)
-	}{
-		{"create_time", func(t column.Stamp) { s.Created = t.Time }},
-		{"update_time", func(t column.Stamp) { s.Updated = t.Time }},
-	} {
-		t := stampOf(columnTimes, row(c.name), g.unitOf(row(c.name)))
-		c.into(t)
+	timeIn := func(name string) time.Time {
+		t := stampOf(columnTimes, row(name), g.unitOf(row(name)))
 		if t.Wrong != "" {
-			list.add(session.BadTime, c.name, t.Wrong)
+			list.add(session.BadTime, name, t.Wrong)
 		}
+		return t.Time
 	}
+	s.Created = timeIn("create_time")
+	s.Updated = timeIn("update_time")
 	g.checkState(row("state"), &list)
 	s.Faults = list
 	return s
@@ -351,16 +319,12 @@ func (b brokenStates) faultsOf(s *session.Session) (list []session.Fault) {
 // readBrokenStates finds such states. A table that is missing or has other columns is none
 // of ADK's. A damaged page ends one, which is told in any case. Where no session shares a
 // state, nothing fails.
-func (g generation) readBrokenStates(ctx context.Context, db table.Reader, s table.Schema) (brokenStates, error) {
+func (g generation) readBrokenStates(ctx context.Context, db table.Reader) (brokenStates, error) {
 	broken := brokenStates{}
 	for _, shared := range sharedStates {
-		if !s.Has(shared.table, append([]string{"state"}, shared.key...)...) {
-			continue
-		}
-		states := table.Selection{Table: shared.table, Columns: append([]string{"state"}, shared.key...), Glance: true}
-		_, err := db.Scan(ctx, states, func(_ table.Place, row []table.Value) error {
+		_, err := table.Glance(ctx, db, shared.table, append([]string{"state"}, shared.key...), func(row []table.Value) {
 			if row[0] == nil || g.takesState(column.Bytes(row[0])) || slices.Contains(row[1:], nil) {
-				return nil
+				return
 			}
 			key := [2]string{column.Text(row[1])}
 			if len(row) > 2 {
@@ -371,7 +335,6 @@ func (g generation) readBrokenStates(ctx context.Context, db table.Reader, s tab
 				Detail: "it is not a JSON object, so no session of that " + shared.of + " loads",
 				Remedy: "copy the store, then write a JSON object, such as {}, into the column state of its row in " + shared.table,
 			}
-			return nil
 		})
 		if err != nil {
 			return nil, err

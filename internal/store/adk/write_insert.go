@@ -14,14 +14,13 @@ import (
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/docedit"
-	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // insert makes the row of results that nobody stored: one event of the agent that made the
 // calls, in the role of the user, as ADK stores the results of one turn (docs/stores/adk.md#what-is-read).
-func insert(s *session.Session, it *session.Item, neighbour *eventlog.Row, id string) ([]table.Field, error) {
-	near := revise(*neighbour)
+func insert(s *session.Session, it *session.Item, neighbour *docedit.Row, id string) ([]table.Field, error) {
+	near := &revision{neighbour}
 	return near.event(it, id, near.responses(s, it))
 }
 
@@ -47,20 +46,15 @@ func (r *revision) responses(s *session.Session, it *session.Item) []byte {
 
 // part makes the row of a result that was one of several in an event: its part stays as it
 // is, but for values that change.
-func part(_ *session.Session, c *change.Item, row eventlog.Row, id string) ([]table.Field, error) {
-	near := revise(row)
-	part, err := near.part(c, nil)
-	if err != nil {
-		return nil, err
-	}
-	return near.event(c.Is, id, part)
+func part(_ *session.Session, c *change.Item, row *docedit.Row, id string) ([]table.Field, error) {
+	near := &revision{row}
+	return near.event(c.Is, id, near.part(c))
 }
 
-// part is the part with one of the results of an event, for the item that it becomes.
-func (r *revision) part(c *change.Item, own func(v change.Value) docedit.Place) ([]byte, error) {
-	err := r.change(c, own)
+// part is the part with one of the results of an event.
+func (r *revision) part(c *change.Item) []byte {
 	_, results := r.said(r.parts())
-	return r.Raw(nthOf(results, c.Part).Holder()), err
+	return r.Raw(nthOf(results, c.Part).Holder())
 }
 
 // toolOf is the name of the tool whose result an item has: that of the call with its
@@ -84,41 +78,32 @@ func toolOf(s *session.Session, it *session.Item, result *session.Result) string
 // event is the row of a new event that has some parts: a neighbour of the event that is
 // revised, in the same forms.
 func (r *revision) event(it *session.Item, id string, parts []byte) ([]table.Field, error) {
-	column := r.Value("timestamp")
-	at, err := stampLike(column, it.Position, it.Time)
+	stored := r.Value("timestamp")
+	at, err := stampLike(stored, it.Position, it.Time)
 	if err != nil {
 		return nil, err
 	}
-	row := fields{row: r.Record}
-	for _, name := range []string{"app_name", "user_id", "session_id"} {
-		row.add(name, table.Kept(r.Value(name)))
-	}
-	row.add("id", id)
-	row.add("invocation_id", it.Invocation)
-	row.add("timestamp", at)
+	row := []table.Field{{Name: "invocation_id", Value: it.Invocation}, {Name: "timestamp", Value: at}}
 	if r.Has("event_data") {
-		document, err := r.eventDocument(it, id, parts, it.Position-place(column))
-		row.add("event_data", string(document))
-		return row.list, err
+		document, err := r.eventDocument(it, id, parts, it.Position-place(stored))
+		return append(row, table.Field{Name: "event_data", Value: string(document)}), err
 	}
 	actions, err := r.emptyActions()
 	if err != nil {
 		return nil, err
 	}
-	row.add("author", authorOf(it))
-	row.add("branch", orNull(it.Branch))
-	row.add("isolation_scope", orNull(it.Scope))
-	row.add("node_info_json", orNull(string(r.node(it))))
-	row.add("content", string(r.contentOf(parts)))
+	row = append(row, table.Field{Name: "author", Value: authorOf(it)}, table.Field{Name: "branch", Value: column.OrNull(it.Branch)},
+		table.Field{Name: "isolation_scope", Value: column.OrNull(it.Scope)}, table.Field{Name: "node_info_json", Value: column.OrNull(string(r.node(it)))},
+		table.Field{Name: "content", Value: string(r.contentOf(parts))})
 	if actions != nil {
-		row.add("actions", actions)
+		row = append(row, table.Field{Name: "actions", Value: actions})
 	}
 	if !r.pickled() {
 		for _, flag := range []string{"partial", "turn_complete", "interrupted"} {
-			row.add(flag, int64(0)) // adk-go leaves none of them NULL (docs/stores/adk.md#what-is-read)
+			row = append(row, table.Field{Name: flag, Value: int64(0)}) // adk-go leaves none of them NULL (docs/stores/adk.md#what-is-read)
 		}
 	}
-	return row.list, nil
+	return row, nil
 }
 
 // eventDocument is the document of a new event that has some parts, so many
@@ -160,25 +145,6 @@ func (r *revision) node(it *session.Item) []byte {
 		return nil
 	}
 	return r.object(inSnake, spot{}, member{"path", path})
-}
-
-// fields are the columns of a new row that its table has.
-type fields struct {
-	row  docedit.Record
-	list []table.Field
-}
-
-func (f *fields) add(column string, value any) {
-	if f.row.Has(column) {
-		f.list = append(f.list, table.Field{Name: column, Value: value})
-	}
-}
-
-func orNull(text string) any {
-	if text == "" {
-		return nil
-	}
-	return text
 }
 
 func orNone(text string) []byte {
@@ -228,11 +194,10 @@ func (r *Revision) Response(s *session.Session, it *session.Item, id string, lat
 // Part is the same for a result that was one of the event that is revised; own as in
 // Update.
 func (r *Revision) Part(c *change.Item, own func(v change.Value) docedit.Place, id string, later int64) ([]byte, error) {
-	part, err := r.part(c, own)
-	if err != nil {
+	if err := r.change(c, own); err != nil {
 		return nil, err
 	}
-	return r.eventDocument(c.Is, id, part, later)
+	return r.eventDocument(c.Is, id, r.part(c), later)
 }
 
 // move gives an event another place in its session: its time changes, and the copy of it

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/adk/members"
 	"github.com/sessctl/sessctl/internal/store/adk/pickle"
 	"github.com/sessctl/sessctl/internal/store/column"
 )
@@ -52,13 +53,7 @@ type spelling func(name string) string
 
 func inSnake(name string) string { return name }
 
-func inCamel(name string) string {
-	words := strings.Split(name, "_")
-	for i, word := range words[1:] {
-		words[i+1] = strings.ToUpper(word[:1]) + word[1:]
-	}
-	return strings.Join(words, "")
-}
+func inCamel(name string) string { return members.InCamel(name) }
 
 // inPascal is the spelling of adk-go before 2.2, whose structs have no names of their
 // own for JSON.

@@ -2,31 +2,22 @@ package adk
 
 import (
 	"bytes"
-	"context"
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/jsonscan"
-	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
-	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // update says how the row of an event changes.
-func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
-	r := revise(row)
-	err := r.change(c, nil)
-	return r.Changes(), err
-}
+func update(r *docedit.Row, c *change.Item) error { return (&revision{r}).change(c, nil) }
 
 // change makes an event say what becomes of its item, wherever it stands. own, where it is
 // not nil, is asked first for the places of values.
@@ -256,71 +247,28 @@ func (r *revision) said(parts []spot) (calls, results []spot) {
 	return calls, results
 }
 
-// openEdit opens the database at path for repair or undo.
-func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
-	return eventlog.Edit(ctx, src, reread)
-}
-
 // writes are how rows change. They are the same for all generations: a row tells by
 // its columns and by what is in them what form it has.
-var writes = eventlog.Write{Insert: insert, Batches: true, Part: part, Update: update, Session: setSession, Set: setColumns}
+var writes = eventlog.Write{Insert: insert, Batches: true, Part: part, Update: update, Session: setSession}
 
 // setSession changes the row of a session. A table may have event_sequence, by which a
 // writer that read the session before sees that others wrote since (google/adk-python#4752).
 // By update_time every writer does: a runtime makes it the time of its newest event, and so
 // does a repair that adds one, lest a tool that is still at work store a second result. Any
 // other repair leaves it: requests that are under way would lose their next event.
-func setSession(row eventlog.Row, c *change.Session) ([]table.FieldChange, error) {
-	list, err := setColumns(row, c.Sets)
-	if n, counts := row.Value("event_sequence").(int64); counts {
-		list = append(list, table.FieldChange{Name: "event_sequence", Old: n, New: n + 1})
+func setSession(r *docedit.Row, c *change.Session) error {
+	if n, counts := r.Value("event_sequence").(int64); counts {
+		r.Set("event_sequence", n+1)
 	}
 	was, is := len(c.Was.Items)-1, len(c.Items)-1
-	if err != nil || was < 0 || is < 0 || c.Items[is].Stays() {
-		return list, err
+	if was < 0 || is < 0 || c.Items[is].Stays() {
+		return nil
 	}
-	stored, newest := table.Kept(row.Value("update_time")), c.Items[is].Is
+	stored, newest := r.Value("update_time"), c.Items[is].Is
 	if at := place(stored); at < c.Was.Items[was].Position || at >= newest.Position { // it counts in another zone, or is later
-		return list, nil
+		return nil
 	}
 	at, err := stampLike(stored, newest.Position, newest.Time)
-	return append(list, table.FieldChange{Name: "update_time", Old: stored, New: at}), err
-}
-
-// setColumns gives columns of a row a value that the model does not hold. A column
-// keeps its type: times are numbers in one generation and texts in the others.
-func setColumns(row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {
-	r := revise(row)
-	for _, e := range sets {
-		name, _, _ := strings.Cut(e.Field, "/")
-		if e.Op != session.Set || !row.Has(name) {
-			return nil, problem.New(problem.RolledBack, "", "%s cannot be set: table %s of this store has no such column", e.Field, e.Ref.Table)
-		}
-		if err := r.setMember(e); err != nil {
-			return nil, err
-		}
-	}
-	return r.Changes(), nil
-}
-
-func typed(stored any, e session.Edit) (any, error) {
-	if e.Value == nil {
-		return nil, nil
-	}
-	switch stored.(type) {
-	case []byte:
-		return []byte(*e.Value), nil
-	case int64:
-		if value, err := strconv.ParseInt(*e.Value, 10, 64); err == nil {
-			return value, nil
-		}
-		return nil, problem.New(problem.RolledBack, "", "%s cannot be set: it holds whole numbers", e.Field)
-	case float64:
-		value, err := strconv.ParseFloat(*e.Value, 64)
-		if err != nil {
-			return nil, problem.New(problem.RolledBack, "", "%s cannot be set: it holds numbers", e.Field)
-		}
-		return value, nil
-	}
-	return *e.Value, nil
+	r.Set("update_time", at)
+	return err
 }

@@ -35,6 +35,14 @@ func View(value any) string {
 // Text is a value as a text of its own, "" for NULL.
 func Text(value any) string { return strings.Clone(View(value)) }
 
+// OrNull is a text for a column that is NULL where there is none.
+func OrNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
 // Bytes are the bytes of a value as text, nil for NULL. They are valid as long as the
 // value, and must not be changed.
 func Bytes(value any) []byte {

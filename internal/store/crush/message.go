@@ -91,7 +91,7 @@ func parse(doc []byte) (parts []part, wrong string, whole bool) {
 // item decodes a message.
 func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
 	it.Time = eventlog.Seconds.Read(row.Value("created_at")).Time
-	faults = eventlog.BadTimes(row, &eventlog.Seconds, "created_at", "finished_at")
+	faults = eventlog.BadTimes(row.Value, &eventlog.Seconds, "created_at", "finished_at")
 	it.Model, it.Provider = column.Text(row.Value("model")), column.Text(row.Value("provider"))
 	role := column.View(row.Value("role"))
 	if it.Role = session.ParseRole(role); it.Role == session.NoRole {
@@ -110,11 +110,9 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	if summary, _ := column.Bool(row.Value("is_summary_message")); summary && it.Kind == session.Message {
 		it.Kind = session.Summary // finish says which one counts
 	}
-	if !body {
-		it.DropTexts()
-		return faults
+	if body {
+		it.Body = &session.Body{Text: m.text, Reasoning: m.reasoning, Raw: row.Record(r.Columns(tableMessages))}
 	}
-	it.Body = &session.Body{Text: m.text, Reasoning: m.reasoning, Raw: row.Record(r.Columns(tableMessages))}
 	return faults
 }
 

@@ -53,7 +53,7 @@ const (
 )
 
 // Kind is Crush's row in the table of adapters.
-var Kind = store.Kind{Name: kindName, Title: kindTitle, Locations: locations, Detect: detect, Open: open, Edit: edit}
+var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindTitle, Locations: locations, Open: open, Edit: edit}, detect, examined)
 
 // locations is the database of the project that the current folder belongs to: in the
 // nearest folder .crush, from there upwards and below the home folder.
@@ -73,13 +73,9 @@ func locations(home string) []string {
 	return []string{filepath.Join(".crush", "crush.db")}
 }
 
-func detect(ctx context.Context, src *store.Source) store.Detection {
-	if src.DB == nil {
-		return store.Detection{}
-	}
-	stored, err := src.DB.Schema(ctx)
+func detect(_ context.Context, _ table.Reader, stored table.Schema) store.Detection {
 	switch {
-	case err != nil || !stored.Has(tableSessions, "parent_session_id", "message_count", "prompt_tokens") ||
+	case !stored.Has(tableSessions, "parent_session_id", "message_count", "prompt_tokens") ||
 		!stored.Has(tableMessages, "session_id", "parts", "finished_at"):
 		return store.Detection{}
 	case stored.Has(tableMigrations, "version_id"):
@@ -150,32 +146,20 @@ type head struct {
 
 // examined looks at a database, and says what is known of the store before its sessions
 // are.
-func examined(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
-	stored, err := db.Schema(ctx)
-	if err != nil {
-		return session.Store{}, nil, err
-	}
-	later, err := eventlog.Examine(ctx, db, stored, known, tableMessages)
-	if err != nil {
-		return session.Store{}, nil, err
-	}
+func examined(ctx context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
+	later := store.Later{Read: "Sessions and messages"}
 	newest, generation := int64(0), ""
-	if stored.Has(tableMigrations, "version_id") {
-		_, err = db.Scan(ctx, table.Selection{Table: tableMigrations, Columns: []string{"version_id"}, Glance: true}, func(_ table.Place, row []table.Value) error {
-			id, _ := column.Int(row[0])
-			newest = max(newest, id)
-			if id > migrations[len(migrations)-1] {
-				later.Found = "it has migrations that sessctl does not know"
-				later.Doubts = append(later.Doubts, fmt.Sprint("nobody knows here what migration ", id, " changed"))
-			}
-			return nil
-		})
-		generation = strconv.FormatInt(newest, 10)
-	} else {
-		later.Found = "it has no table " + tableMigrations
-		later.Doubts = append(later.Doubts, "nothing tells which release of Crush wrote it")
+	_, err := table.Glance(ctx, db, tableMigrations, []string{"version_id"}, func(row []table.Value) {
+		id, _ := column.Int(row[0])
+		newest = max(newest, id)
+		if id > migrations[len(migrations)-1] {
+			later.Doubt("it has migrations that sessctl does not know", fmt.Sprint("nobody knows here what migration ", id, " changed"))
+		}
+	})
+	if generation = strconv.FormatInt(newest, 10); !stored.Has(tableMigrations, "version_id") {
+		generation = ""
+		later.Doubt("it has no table "+tableMigrations, "nothing tells which release of Crush wrote it")
 	}
-	later.Read = "Sessions and messages"
 	facts := session.Store{
 		Kind: kindName, Title: kindTitle, Generation: generation, Runtime: runtimeOf(newest),
 		Versions: "written by Crush, or by the archived Go program opencode, whose first tables are the same",
@@ -186,9 +170,9 @@ func examined(ctx context.Context, db table.Reader) (session.Store, *eventlog.La
 	if facts.Sanitiser.Always {
 		maps.Copy(facts.Loses, losses)
 	}
-	later.Tell(&facts, session.Ref{Table: tableMessages, Key: "*"})
-	r := reader{Schema: stored}
-	return facts, r.layout(), err
+	layout := (&reader{Schema: stored}).layout()
+	layout.Known, layout.Later = known, later
+	return facts, layout, err
 }
 
 // runtimeOf is what the releases that read a generation make of the pairs of a request
@@ -230,9 +214,9 @@ func (r *reader) layout() *eventlog.Layout {
 		Links:  func(row eventlog.Row) []string { return r.children[column.View(row.Value("id"))] }, OneID: true,
 		Triggers: triggers, Prepare: r.prepare,
 		Write: eventlog.Write{
-			Insert: r.insert, Part: r.part, Update: update, Session: setSession,
+			Insert: insert, Part: partRow, Update: update, Typed: typed,
 			Renumber: []string{table.RowPlace},
-			Tied:     eventlog.SameSecond, Counted: true,
+			Tied:     eventlog.SameSecond,
 		},
 	}
 }
@@ -250,23 +234,15 @@ const between = "$$"
 // prepare reads what sessions say of messages.
 func (r *reader) prepare(ctx context.Context, db table.Reader, _ [][]table.Value) error {
 	r.heads, r.children = map[string]head{}, map[string][]string{}
-	columns := []string{"id", "message_count"}
-	if r.Has(tableSessions, "summary_message_id") {
-		columns = append(columns, "summary_message_id")
-	}
-	_, err := db.Scan(ctx, table.Selection{Table: tableSessions, Columns: columns, Glance: true}, func(_ table.Place, row []table.Value) error {
-		id, h := column.Text(row[0]), head{count: -1}
+	_, err := table.Glance(ctx, db, tableSessions, []string{"id", "message_count", "summary_message_id"}, func(row []table.Value) {
+		id, h := column.Text(row[0]), head{column.Text(row[2]), -1}
 		if n, ok := column.Int(row[1]); ok {
 			h.count = n
-		}
-		if len(row) > 2 {
-			h.summary = column.Text(row[2])
 		}
 		r.heads[id] = h
 		if message, _, found := strings.Cut(id, between); found {
 			r.children[message] = append(r.children[message], id)
 		}
-		return nil
 	})
 	return err
 }
@@ -277,7 +253,7 @@ func sessionOf(row eventlog.Row) *session.Session {
 	s := &session.Session{ID: column.Text(row.Value("id")), Title: column.Text(row.Value("title")), Tick: time.Second, TickBits: eventlog.SecondBits}
 	s.Delegated = strings.Contains(s.ID, between)
 	s.Created, s.Updated = eventlog.Seconds.Read(row.Value("created_at")).Time, eventlog.Seconds.Read(row.Value("updated_at")).Time
-	s.Faults = append(eventlog.BadTimes(row, &eventlog.Seconds, "created_at", "updated_at"), eventlog.BadUnicode(row, "title")...)
+	s.Faults = append(eventlog.BadTimes(row.Value, &eventlog.Seconds, "created_at", "updated_at"), eventlog.BadUnicode(row, "title")...)
 	return s
 }
 

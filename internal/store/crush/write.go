@@ -34,20 +34,18 @@ var (
 )
 
 // update is the difference of a message that a repair changed.
-func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
-	r := docedit.Of(row)
+func update(r *docedit.Row, c *change.Item) error {
 	if err := editBlocks(r, c); err != nil {
-		return nil, err
+		return err
 	}
-	err := r.Apply(c, func(v change.Value) docedit.Place { return place(r, c, v) }, func(n int) docedit.Spot { return nth(r, typeResult, n) })
-	return r.Changes(), err
+	return r.Apply(c, func(v change.Value) docedit.Place { return place(r, c, v) }, func(n int) docedit.Spot { return nth(r, typeResult, n) })
 }
 
 // editBlocks leaves blocks of a message out, and shows U+0000 in what it says. Crush sends one text
 // of a message: the notes stand in that, before and after what it said.
 func editBlocks(r *docedit.Row, c *change.Item) error {
 	notes := c.Notes()
-	if len(notes) == 0 && !c.Shown {
+	if c.Part >= 0 || len(notes) == 0 && !c.Shown {
 		return nil
 	}
 	parts, _, _ := parse(r.Document(document.Column))
@@ -192,44 +190,26 @@ func end(r *docedit.Row) error {
 const ended = `,{"type":"finish","data":{"reason":"stop","time":0}}]`
 
 // insert is the row of a new result, like Crush's own.
-func (r *reader) insert(s *session.Session, it *session.Item, _ *eventlog.Row, id string) ([]table.Field, error) {
+func insert(s *session.Session, it *session.Item, _ *docedit.Row, _ string) ([]table.Field, error) {
 	res := &it.Results[0]
 	parts := `[{"type":"tool_result","data":{"tool_call_id":` + string(docedit.Quote(res.CallID)) + `,"name":` + string(docedit.Quote(s.ToolBefore(it, res.CallID))) +
 		`,"content":` + string(docedit.Quote(res.Text)) + `,"data":"","mime_type":"","metadata":"","is_error":` + strconv.FormatBool(res.IsError) + `}}` + ended
-	return r.row(s, it, id, parts)
+	return resultRow(it, parts)
 }
 
-// row is a new row with a result.
-func (r *reader) row(s *session.Session, it *session.Item, id, parts string) ([]table.Field, error) {
+// resultRow is a new row with a result.
+func resultRow(it *session.Item, parts string) ([]table.Field, error) {
 	second, err := eventlog.SecondOf(it.Position, int64(0))
 	return []table.Field{
-		{Name: "id", Value: id}, {Name: "session_id", Value: s.ID}, {Name: "role", Value: "tool"}, {Name: "parts", Value: parts},
+		{Name: "role", Value: "tool"}, {Name: "parts", Value: parts},
 		{Name: "model", Value: ""}, {Name: "created_at", Value: second}, {Name: "updated_at", Value: second},
 	}, err
 }
 
-// part is the row of a result that was one of several in a row.
-func (r *reader) part(s *session.Session, c *change.Item, row eventlog.Row, id string) ([]table.Field, error) {
-	edited := docedit.Of(row)
-	at := func(n int) docedit.Spot { return nth(edited, typeResult, n) }
-	if err := edited.Apply(c, func(v change.Value) docedit.Place { return place(edited, c, v) }, at); err != nil {
-		return nil, err
-	}
-	return r.row(s, c.Is, id, "["+string(edited.Raw(at(c.Part)))+ended)
+// partRow is the row of a result that was one of several in a row.
+func partRow(_ *session.Session, c *change.Item, r *docedit.Row, _ string) ([]table.Field, error) {
+	return resultRow(c.Is, "["+string(r.Raw(nth(r, typeResult, c.Part)))+ended)
 }
 
-// setSession sets columns of a session's row; nothing else changes there, because Crush's
-// triggers count messages.
-func setSession(row eventlog.Row, c *change.Session) (fields []table.FieldChange, _ error) {
-	for _, e := range c.Sets {
-		if e.Value == nil || e.Field != session.FieldSummary || !row.Has(e.Field) {
-			return nil, problem.New(problem.RolledBack, "", "a store of this kind cannot change %s of a session", e.Field)
-		}
-		var value any
-		if *e.Value != "" {
-			value = *e.Value
-		}
-		fields = append(fields, table.FieldChange{Name: e.Field, Old: table.Kept(row.Value(e.Field)), New: value})
-	}
-	return fields, nil
-}
+// typed is a text that a plan sets: that there is no summary is NULL.
+func typed(_, text string) (any, error) { return column.OrNull(text), nil }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -53,8 +54,8 @@ func Of(record Record) *Row {
 	return &Row{Record: record, values: map[string]any{}, indexes: map[string]*jsonedit.Index{}}
 }
 
-// now is what a column holds by now; Value is what is stored.
-func (r *Row) now(column string) any {
+// Now is what a column holds by now; Value is what is stored.
+func (r *Row) Now(column string) any {
 	if value, changed := r.values[column]; changed {
 		return value
 	}
@@ -85,7 +86,39 @@ func (r *Row) Changes() []table.FieldChange {
 }
 
 // Document is the text of a column by now, which must not be changed.
-func (r *Row) Document(name string) []byte { return column.Bytes(r.now(name)) }
+func (r *Row) Document(name string) []byte { return column.Bytes(r.Now(name)) }
+
+// SetField gives a column, or behind its name a value in the document that it holds, another
+// value; nil takes it away. A column keeps the type that it has.
+func (r *Row) SetField(field string, to *string) error {
+	name, pointer, inside := strings.Cut(field, "/")
+	if inside {
+		var value jsontext.Value
+		if to != nil && *to != "" {
+			value = jsontext.Value(*to)
+		}
+		return r.Put(Spot{name, jsontext.Pointer("/" + pointer)}, value)
+	}
+	var value any
+	if to != nil {
+		var err error
+		switch r.Value(name).(type) {
+		case []byte:
+			value = []byte(*to)
+		case int64:
+			value, err = strconv.ParseInt(*to, 10, 64)
+		case float64:
+			value, err = strconv.ParseFloat(*to, 64)
+		default:
+			value = *to
+		}
+		if err != nil {
+			return problem.New(problem.RolledBack, "", "%s cannot be set to %q: it holds numbers", name, *to)
+		}
+	}
+	r.Set(name, value)
+	return nil
+}
 
 // Raw is the text of a value in a document, nil when there is none, null included.
 func (r *Row) Raw(at Spot) jsontext.Value {

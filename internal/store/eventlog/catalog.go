@@ -483,6 +483,11 @@ func (t *Table) own() []string {
 	return slices.DeleteFunc(slices.Clone(t.Columns), func(c string) bool { return slices.Contains(t.Derived, c) })
 }
 
+// existing are those values of a new row for which the table has a column.
+func (t *Table) existing(fields []table.Field) []table.Field {
+	return slices.DeleteFunc(fields, func(f table.Field) bool { return !slices.Contains(t.Columns, f.Name) })
+}
+
 // columns are some columns of a table, as rows have them and as they are asked for.
 type columns struct {
 	names *jsonscan.Names[int]

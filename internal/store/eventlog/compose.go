@@ -10,6 +10,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -140,7 +141,7 @@ func (w *writer) step(ctx context.Context, s *script, i int) error {
 	if err != nil {
 		return err
 	}
-	if !s.anew[i] && (!w.write.Counted || !step.Moves) {
+	if !s.anew[i] && (w.sessions.Count == "" || !step.Moves) {
 		s.updates = append(s.updates, updates...)
 		return nil
 	}
@@ -193,16 +194,28 @@ func (w *writer) newRow(ctx context.Context, s *script, i int) ([]table.Field, e
 		like = &row
 	}
 	id, err := w.newID(ctx, s, step.Is, like)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case step.Part >= 0:
-		return w.write.Part(s.Is, step, *like, id)
 	}
-	if it := step.Is; like == nil || it.Kind != session.Message || it.Role != session.Tool || len(it.Results) == 0 || len(it.Results) > 1 && !w.write.Batches {
-		return nil, problem.New(problem.RolledBack, "", "%s %s cannot be added: a repair can add only results to a store of this kind", it.Kind, it.Role)
+	var fields []table.Field
+	if it := step.Is; step.Part >= 0 {
+		r := docedit.Of(*like)
+		if err = w.write.Update(r, step); err == nil {
+			fields, err = w.write.Part(s.Is, step, r, id)
+		}
+	} else if like == nil || it.Kind != session.Message || it.Role != session.Tool || len(it.Results) == 0 || len(it.Results) > 1 && !w.write.Batches {
+		err = problem.New(problem.RolledBack, "", "%s %s cannot be added: a repair can add only results to a store of this kind", it.Kind, it.Role)
+	} else {
+		fields, err = w.write.Insert(s.Is, it, docedit.Of(*like), id)
 	}
-	return w.write.Insert(s.Is, step.Is, like, id)
+	fields = w.events.existing(fields)
+	for i, value := range s.owner.key() {
+		fields = append(fields, table.Field{Name: w.events.Key[i], Value: value})
+	}
+	if given := func(f table.Field) bool { return f.Name == w.events.ID }; !slices.Contains(w.write.Renumber, w.events.ID) && !slices.ContainsFunc(fields, given) {
+		fields = append(fields, table.Field{Name: w.events.ID, Value: id})
+	}
+	return fields, err
 }
 
 // within is the row of an event with the key of the session that it goes to, and what
@@ -254,17 +267,15 @@ func (w *writer) edits(s *script, step *change.Item) (Row, []update, error) {
 		return err
 	}
 	if step.Moves || step.Scrubbed || step.Shown || len(step.Taken)+len(step.Values) > 0 {
-		if err := apply(w.write.Update(row, step)); err != nil {
+		r := docedit.Of(row)
+		err := w.write.Update(r, step)
+		if err = apply(r.Changes(), err); err != nil {
 			return row, nil, err
 		}
 	}
-	if step.Sets == nil {
-		return row, updates, nil
-	}
-	if w.write.Set == nil {
-		return row, nil, problem.New(problem.RolledBack, "", "a store of this kind cannot change %s of an event", step.Sets[0].Field)
-	}
-	err = apply(w.write.Set(row, step.Sets))
+	r := docedit.Of(row)
+	err = w.setFields(r, w.events.Table, step.Sets)
+	err = apply(r.Changes(), err)
 	return row, updates, err
 }
 

@@ -204,6 +204,9 @@ func (st *logStore) item(to *slot, row Row) {
 	it := &to.s.Items[to.item]
 	it.Table, it.Key, it.Position = st.events.Name, st.key(to.owner, row), to.at
 	to.faults(st.layout.Item(row, it, to.body))
+	if !to.body {
+		it.DropTexts()
+	}
 	st.nameChildren(to.owner, it)
 }
 

@@ -35,7 +35,7 @@ func Edit(ctx context.Context, src *store.Source, reread Reread) (store.Editor, 
 	if err != nil {
 		return nil, err
 	}
-	facts, layout, err := reread(ctx, edit.Reader())
+	facts, layout, err := reread.examine(ctx, edit.Reader())
 	if why := facts.ReadOnly; err == nil && why != "" {
 		err = problem.New(problem.Unreadable, "Export it with `sessctl export` and repair the stream.", "%s cannot be repaired in place: %s", src.Path, why)
 	}

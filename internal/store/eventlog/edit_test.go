@@ -20,7 +20,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
-func (f form) reread(_ context.Context, _ table.Reader) (session.Store, *eventlog.Layout, error) {
+func (f form) reread(_ context.Context, _ table.Reader, _ table.Schema) (session.Store, *eventlog.Layout, error) {
 	return session.Store{Keys: session.Keys{Renumbers: f.number}}, f.layout(), nil
 }
 
@@ -252,7 +252,7 @@ func TestWrite(t *testing.T) {
 		}, nil},
 		{"columns that the model does not hold", func(items []session.Item) []session.Item { return items }, []session.Edit{
 			{Op: session.Set, Ref: session.Ref{Session: "s", Table: session.TableSessions, Key: "s"}, Field: "note", Value: new("n")},
-			{Op: session.Set, Ref: session.Ref{Session: "s", Table: "lines", Key: "s-1"}, Field: "extra", Value: new("set")},
+			{Op: session.Set, Ref: session.Ref{Session: "s", Table: "lines", Key: "s-1"}, Field: "extra", Value: new("7")},
 		}},
 	}
 	for _, f := range forms {
@@ -434,7 +434,7 @@ func TestRefused(t *testing.T) {
 			}
 		})
 	}
-	_, err := eventlog.Edit(t.Context(), storetest.Source(path), func(context.Context, table.Reader) (session.Store, *eventlog.Layout, error) {
+	_, err := eventlog.Edit(t.Context(), storetest.Source(path), func(context.Context, table.Reader, table.Schema) (session.Store, *eventlog.Layout, error) {
 		return session.Store{Condition: session.Condition{ReadOnly: "it is newer"}}, timed.layout(), nil
 	})
 	if problem.ClassOf(err) != problem.Unreadable || !strings.Contains(err.Error(), "it is newer") {

@@ -1,11 +1,13 @@
 package eventlog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -18,14 +20,36 @@ type Known struct {
 	Needed, Further []string
 }
 
-// Examine finds what tables have that is not known, and what of it keeps a repair away.
+// examine adds to the facts what the database has that is not known.
+func (reread Reread) examine(ctx context.Context, db table.Reader) (session.Store, *Layout, error) {
+	stored, err := storedBy(db).Schema(ctx)
+	if err != nil {
+		return session.Store{}, nil, err
+	}
+	facts, layout, err := reread(ctx, db, stored)
+	if err != nil || layout.Known == nil {
+		return facts, layout, err
+	}
+	later, err := findUnknown(ctx, storedBy(db), stored, layout)
+	if later.Found != "" {
+		odd := layout.Odd
+		if odd == (session.Ref{}) {
+			odd = session.Ref{Table: layout.Events.Name, Key: "*"}
+		}
+		facts.Faults = append([]session.Fault{later.Fault(odd)}, facts.Faults...)
+		facts.ReadOnly = cmp.Or(later.ReadOnly(), facts.ReadOnly)
+	}
+	return facts, layout, err
+}
+
+// findUnknown finds what tables have that is not known, and what of it keeps a repair away.
 // A column that no row uses yet does not: existing rows keep what they have, and new ones
 // get its default. Of one that rows use nobody knows whether it counts, orders or refers
 // to them. Other tables belong to whoever made them, unless they refer to rows that a
 // repair may take out.
-func Examine(ctx context.Context, db table.Reader, schema table.Schema, tables []Known, events string) (store.Later, error) {
-	later := store.Later{Read: "Sessions and events"}
-	for _, t := range tables {
+func findUnknown(ctx context.Context, db table.Reader, schema table.Schema, layout *Layout) (store.Later, error) {
+	later, events := store.Later{Read: cmp.Or(layout.Later.Read, "Sessions and events")}, layout.Events.Name
+	for _, t := range layout.Known {
 		columns := schema.Tables[t.Table].Columns
 		missing := slices.DeleteFunc(slices.Clone(t.Needed), func(name string) bool {
 			return slices.ContainsFunc(columns, func(c table.Column) bool { return strings.EqualFold(c.Name, name) })
@@ -47,13 +71,15 @@ func Examine(ctx context.Context, db table.Reader, schema table.Schema, tables [
 			}
 		}
 	}
-	for _, name := range referring(schema, tables, events) {
+	for _, name := range referring(schema, layout.Known, events) {
 		later.Unread = append(later.Unread, fmt.Sprintf("table %.60q", name))
 		later.Doubts = append(later.Doubts, fmt.Sprintf("table %.60q refers to rows of %s", name, events))
 	}
 	if len(later.Unread)+len(later.Doubts) > 0 {
 		later.Found = "its tables are not those of a release that sessctl knows"
 	}
+	later.Found = cmp.Or(layout.Later.Found, later.Found)
+	later.Doubts = append(later.Doubts, layout.Later.Doubts...)
 	return later, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -26,6 +27,13 @@ import (
 type Layout struct {
 	Sessions Table
 	Events   Table
+
+	// Known are the columns of the tables, nil where nobody asks what else there is. Later is
+	// what an adapter found besides of what it does not know, and Odd where that is: by
+	// default somewhere in the events.
+	Known []Known
+	Later store.Later
+	Odd   session.Ref
 
 	// Place are the columns of Events that say where an event stands in its
 	// session, and Order makes of their values the place: events are ordered by
@@ -45,8 +53,8 @@ type Layout struct {
 
 	// Item decodes an event into an empty item that has its Table, Key and Position
 	// already; it is not called for a row that a damaged page hides. With body, it
-	// also sets Body (never nil then), the arguments of calls and the texts of
-	// results, and nothing else differs. Where a fault BadUnicode tells of a text,
+	// also sets Body (never nil then), the arguments of calls and the texts of results, which
+	// are dropped else; nothing else differs. Where a fault BadUnicode tells of a text,
 	// that text has the bytes that are none: only so a repair that mends it differs.
 	// Faults have neither Item nor Ref.Session, Ref.Table and Ref.Key: the package
 	// adds them.
@@ -120,7 +128,8 @@ type Table struct {
 	// of the last change. No digest has them; an undo gives them back.
 	Derived []string
 	// Count is, of Sessions, one of these that counts the events, "" where none does. It is
-	// set right before events of a session change, and the triggers count on.
+	// set right before events of a session change, and the triggers count on: an event that
+	// moves to another session goes and comes again, with its number where that is in order.
 	Count string
 }
 
@@ -157,18 +166,20 @@ func (r Row) Has(column string) bool { return jsonscan.Find(r.names, column) != 
 type Write struct {
 	// Insert makes the row of a new item of the session, the result of one call, or with
 	// Batches of several. What it has in common with its neighbours comes from the row of the
-	// event before it, or behind it at the start of a session. The id that it gets is id.
-	Insert  func(s *session.Session, it *session.Item, neighbour *Row, id string) ([]table.Field, error)
+	// event before it, or behind it at the start of a session. The id that it gets is id:
+	// that and the key of the session are added to what it gives, and columns that the table
+	// does not have are left out.
+	Insert  func(s *session.Session, it *session.Item, near *docedit.Row, id string) ([]table.Field, error)
 	Batches bool
 
-	// Part makes the row of an item that was a part of an event with several: row is
-	// that event's row.
-	Part func(s *session.Session, part *change.Item, row Row, id string) ([]table.Field, error)
+	// Part makes such a row of an item that was a part of an event with several, of whose row
+	// Update has made what the part says.
+	Part func(s *session.Session, part *change.Item, of *docedit.Row, id string) ([]table.Field, error)
 
-	// Update says how the row of an item changes that stays. It refuses a value that the
-	// store has no place for. A place that changed is among the values, unless there is
-	// Renumber. Where they come to no change of the row, there is none.
-	Update func(row Row, change *change.Item) ([]table.FieldChange, error)
+	// Update makes the row of an item say what becomes of it. It refuses a value
+	// that the store has no place for. A place that changed is among the values, unless there
+	// is Renumber.
+	Update func(r *docedit.Row, change *change.Item) error
 
 	// Renumber, where it is not nil, are columns with numbers that the store gives out
 	// in the order of writing, the place among them: where an event is to stand before
@@ -182,26 +193,23 @@ type Write struct {
 	// those behind it there, get new ones, and the place is among the values of Update.
 	// Without Renumber it is the ids of rows that do, which stay: such a place is no value.
 	Tied func(before, at int64) bool
-	// Counted: triggers count the rows of a session as they come and go, so that one that moves
-	// to another session goes and comes again, with its number where that is in order.
-	Counted bool
 
-	// Session says how the row of a session changes of which an event or a run changed,
-	// came or went, and what a plan sets in it. May be nil where nothing does.
-	Session func(row Row, c *change.Session) ([]table.FieldChange, error)
+	// Session changes the row of a session of which an event or a run changed, came or went:
+	// what a plan sets in it is there. May be nil where nothing does.
+	Session func(r *docedit.Row, c *change.Session) error
+	// Typed is what a column holds for a text that a plan sets. nil where that has the type of
+	// what is stored.
+	Typed func(column, text string) (any, error)
 
-	// Create makes the row of a session that a repair splits from another one; like is
-	// that one's row. It is stored before anything else changes. May be nil where
-	// sessions are not split.
+	// Create makes the row of a session that a repair splits from another one, in columns of
+	// which the table may lack some; like is that one's row. It is stored before anything else
+	// changes. May be nil where sessions are not split.
 	Create func(s *session.Session, like Row) ([]table.Field, error)
 	// OtherTables writes what a change means for other tables, when everything else of it is
 	// written, by what becomes of every session: runs, and results that name another child. May be nil where runs never
 	// change.
 	OtherTables func(ctx context.Context, to table.Writer, sessions []*change.Session) error
 	OtherNames  []string // the tables that OtherTables writes; Layout.OtherTables covers their rows
-	// Set says how an event's row changes for edits that the model does not hold. What
-	// Update changes is in the row already. May be nil where there are none.
-	Set func(row Row, sets []session.Edit) ([]table.FieldChange, error)
 }
 
 // Open is a database that is read, and what is known of the store before its rows
@@ -216,13 +224,47 @@ type Open struct {
 	Sessions []string
 }
 
-// Reread is how the layout is made of a database, and again by a repair of one that is open
-// for writing.
-type Reread func(ctx context.Context, db table.Reader) (facts session.Store, layout *Layout, err error)
+// Reread is how the layout is made of a database with its tables, and again by a repair of
+// one that is open for writing. The facts lack what Layout.Known tells.
+type Reread func(ctx context.Context, db table.Reader, stored table.Schema) (facts session.Store, layout *Layout, err error)
+
+// Kind completes a row of the table of adapters for a store that reread knows: detect says
+// of the tables of a database whether it is one. What the row has already stays.
+func Kind(k store.Kind, detect func(ctx context.Context, db table.Reader, stored table.Schema) store.Detection, reread Reread) store.Kind {
+	k.Detect = func(ctx context.Context, src *store.Source) store.Detection {
+		if src.DB == nil {
+			return store.Detection{}
+		}
+		stored, err := src.DB.Schema(ctx)
+		if err != nil {
+			return store.Detection{}
+		}
+		return detect(ctx, src.DB, stored)
+	}
+	if k.Open == nil {
+		k.Open = func(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+			return OpenBy(ctx, src, opts, reread)
+		}
+	}
+	if k.Edit == nil {
+		k.Edit = func(ctx context.Context, src *store.Source) (store.Editor, error) { return Edit(ctx, src, reread) }
+	}
+	return k
+}
+
+// View is a database in another form than that of its tables, which Stored has.
+type View interface{ Stored() table.Reader }
+
+func storedBy(db table.Reader) table.Reader {
+	if v, ok := db.(View); ok {
+		return v.Stored()
+	}
+	return db
+}
 
 // OpenBy opens a source as what reread makes of it.
 func OpenBy(ctx context.Context, src *store.Source, opts store.Options, reread Reread) (store.Store, error) {
-	facts, layout, err := reread(ctx, src.DB)
+	facts, layout, err := reread.examine(ctx, src.DB)
 	if err != nil {
 		return nil, src.DB.Explain(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/change"
+	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -261,10 +262,10 @@ func TestWriteStops(t *testing.T) {
 	stored := storetest.Dump(t, path)
 	ctx, cancel := context.WithCancel(t.Context())
 	composed := 0
-	e, err := eventlog.Edit(t.Context(), storetest.Source(path), func(_ context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
-		facts, layout, err := f.reread(t.Context(), db)
+	e, err := eventlog.Edit(t.Context(), storetest.Source(path), func(_ context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
+		facts, layout, err := f.reread(t.Context(), db, stored)
 		update := layout.Write.Update
-		layout.Write.Update = func(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
+		layout.Write.Update = func(row *docedit.Row, c *change.Item) error {
 			composed++
 			cancel()
 			return update(row, c)

@@ -42,9 +42,9 @@ func BySecond(at table.Place, stored any) (position, tie int64) {
 func AtSecond(position, second int64) int64 { return second<<SecondBits | position&rowMask }
 
 // BadTimes are the faults of columns with times.
-func BadTimes(row Row, times *column.Times, columns ...string) (faults []session.Fault) {
+func BadTimes(value func(column string) any, times *column.Times, columns ...string) (faults []session.Fault) {
 	for _, name := range columns {
-		if wrong := times.Read(row.Value(name)).Wrong; wrong != "" {
+		if wrong := times.Read(value(name)).Wrong; wrong != "" {
 			faults = append(faults, session.Fault{Kind: session.BadTime, Field: name, Detail: wrong})
 		}
 	}

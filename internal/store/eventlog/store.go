@@ -362,7 +362,7 @@ func (st *logStore) Sums(ctx context.Context, sessions []string) (map[string]sto
 
 // Copy implements store.Copier.
 func (st *logStore) Copy(ctx context.Context, path string, progress func(done int64)) (*store.Source, error) {
-	from, ok := st.db.(table.Copier)
+	from, ok := storedBy(st.db).(table.Copier)
 	if !ok {
 		return nil, problem.New(problem.Usage, "Export it with `sessctl export` and repair the stream.", "%s is not a file that can be copied", st.facts.Path)
 	}

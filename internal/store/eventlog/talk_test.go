@@ -2,13 +2,13 @@ package eventlog_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/change"
+	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -88,7 +88,7 @@ func (f form) layout() *eventlog.Layout {
 			}
 			return value
 		},
-		Write: eventlog.Write{Insert: f.insert, Part: f.part, Update: f.update, Session: talkAfter, Set: setLine},
+		Write: eventlog.Write{Insert: f.insert, Part: f.part, Update: f.update, Session: talkAfter},
 	}
 	if f.number {
 		l.Write.Renumber = []string{"at"}
@@ -190,16 +190,10 @@ func orNull(text string) any {
 	return text
 }
 
-func (f form) insert(_ *session.Session, it *session.Item, beside *eventlog.Row, id string) ([]table.Field, error) {
-	if beside == nil {
-		return nil, fmt.Errorf("a talk without lines cannot get one")
-	}
+func (f form) insert(_ *session.Session, it *session.Item, _ *docedit.Row, _ string) ([]table.Field, error) {
 	row := []table.Field{
-		{Name: "id", Value: id}, {Name: "role", Value: it.Role.String()}, {Name: "branch", Value: orNull(it.Branch)},
+		{Name: "role", Value: it.Role.String()}, {Name: "branch", Value: orNull(it.Branch)},
 		{Name: "archived", Value: int64(0)}, {Name: "said", Value: encodeLine(it)},
-	}
-	for _, column := range f.layout().Events.Key {
-		row = append(row, table.Field{Name: column, Value: beside.Value(column)})
 	}
 	if !f.number {
 		row = append(row, table.Field{Name: "at", Value: it.Position})
@@ -207,7 +201,7 @@ func (f form) insert(_ *session.Session, it *session.Item, beside *eventlog.Row,
 	return row, nil
 }
 
-func (f form) part(s *session.Session, c *change.Item, row eventlog.Row, id string) ([]table.Field, error) {
+func (f form) part(s *session.Session, c *change.Item, row *docedit.Row, id string) ([]table.Field, error) {
 	var doc said
 	if err := json.Unmarshal([]byte(row.Value("said").(string)), &doc); err != nil {
 		return nil, err
@@ -215,15 +209,14 @@ func (f form) part(s *session.Session, c *change.Item, row eventlog.Row, id stri
 	one, nth := *c.Is, c.Part
 	one.Body = &session.Body{}
 	one.Results = []session.Result{{CallID: doc.Results[nth].Call, Text: doc.Results[nth].Text}}
-	return f.insert(s, &one, &row, id)
+	return f.insert(s, &one, row, id)
 }
 
-func (f form) update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
+func (f form) update(row *docedit.Row, c *change.Item) error {
 	before, after, taken := c.Was, c.Is, c.Taken
-	var list []table.FieldChange
 	change := func(column string, differs bool, value any) {
 		if differs {
-			list = append(list, table.FieldChange{Name: column, Old: row.Value(column), New: value})
+			row.Set(column, value)
 		}
 	}
 	change("at", !f.number && before.Position != after.Position, after.Position)
@@ -245,21 +238,10 @@ func (f form) update(row eventlog.Row, c *change.Item) ([]table.FieldChange, err
 	if len(taken) > 0 || !slices.Equal(ids(before), ids(after)) {
 		change("said", true, encodeLine(after))
 	}
-	return list, nil
+	return nil
 }
 
-func talkAfter(row eventlog.Row, c *change.Session) ([]table.FieldChange, error) {
-	list := []table.FieldChange{{Name: "version", Old: row.Value("version"), New: row.Value("version").(int64) + 1}}
-	for _, e := range c.Sets {
-		list = append(list, table.FieldChange{Name: e.Field, Old: row.Value(e.Field), New: *e.Value})
-	}
-	return list, nil
-}
-
-func setLine(row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {
-	var list []table.FieldChange
-	for _, e := range sets {
-		list = append(list, table.FieldChange{Name: e.Field, Old: row.Value(e.Field), New: *e.Value})
-	}
-	return list, nil
+func talkAfter(row *docedit.Row, _ *change.Session) error {
+	row.Set("version", row.Value("version").(int64)+1)
+	return nil
 }

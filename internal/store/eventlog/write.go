@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/problem"
@@ -13,6 +14,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -252,29 +254,54 @@ func stale(table, key string) error {
 
 // own changes the session's own row.
 func (w *writer) own(ctx context.Context, s *script) error {
-	if w.write.Session == nil && len(s.Sets) > 0 {
-		return problem.New(problem.RolledBack, "", "a store of this kind cannot change %s of session %s", s.Sets[0].Field, s.Is.ID)
-	}
-	if w.write.Session == nil && !s.adopted {
+	if w.write.Session == nil && len(s.Sets) == 0 && !s.adopted {
 		return nil
 	}
 	row, err := w.ownRow(ctx, s.owner)
 	if err != nil {
 		return err
 	}
-	var fields []table.FieldChange
+	r := docedit.Of(row)
+	if err := w.setFields(r, w.sessions.Table, s.Sets); err != nil {
+		return err
+	}
 	if w.write.Session != nil {
-		if fields, err = w.write.Session(row, s.Session); err != nil {
+		if err := w.write.Session(r, s.Session); err != nil {
 			return err
 		}
 	}
-	if column := w.sessions.Parent; s.adopted {
-		fields = append(fields, table.FieldChange{Name: column, Old: row.Value(column), New: w.parentOf(s.Is)})
+	if s.adopted {
+		r.Set(w.sessions.Parent, w.parentOf(s.Is))
 	}
+	fields := r.Changes()
 	if len(fields) == 0 {
 		return nil
 	}
 	return w.edit.Update(ctx, w.sessions.Name, row.Place, fields)
+}
+
+// setFields gives columns of a row what a plan sets in them.
+func (w *writer) setFields(r *docedit.Row, of *Table, sets []session.Edit) error {
+	for _, e := range sets {
+		name, _, inside := strings.Cut(e.Field, "/")
+		own := of.own()
+		at := slices.IndexFunc(own, func(c string) bool { return strings.EqualFold(c, name) })
+		if at < 0 {
+			return problem.New(problem.RolledBack, "", "%s cannot be set: table %s has no such column", e.Field, of.Name)
+		}
+		if inside || e.Value == nil || w.write.Typed == nil {
+			if err := r.SetField(own[at]+strings.TrimPrefix(e.Field, name), e.Value); err != nil {
+				return err
+			}
+			continue
+		}
+		value, err := w.write.Typed(name, *e.Value)
+		if err != nil {
+			return err
+		}
+		r.Set(own[at], value)
+	}
+	return nil
 }
 
 // parentOf is what the row of a session says of its parent.
@@ -310,6 +337,7 @@ func (w *writer) create(ctx context.Context, d *difference) error {
 	if column := w.sessions.Parent; column != "" {
 		fields = append(fields, table.Field{Name: column, Value: w.parentOf(d.Is)})
 	}
+	fields = w.sessions.existing(fields)
 	var key []table.Value
 	for _, column := range w.sessions.Key {
 		at := slices.IndexFunc(fields, func(f table.Field) bool { return f.Name == column })

@@ -203,11 +203,9 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	said.Reset(it.Role, "")
 	said.Add(session.DigestOf(doc))
 	it.Meaning = said.Digest()
-	if !body {
-		it.DropTexts()
-		return faults
+	if body {
+		it.Body = &session.Body{Text: m.text, Reasoning: m.reasoning, Raw: row.Record(r.Columns(tableMessages))}
 	}
-	it.Body = &session.Body{Text: m.text, Reasoning: m.reasoning, Raw: row.Record(r.Columns(tableMessages))}
 	return faults
 }
 

@@ -55,7 +55,7 @@ const (
 )
 
 // Kind is goose's row in the table of adapters.
-var Kind = store.Kind{Name: kindName, Title: kindTitle, Locations: locations, Detect: detect, Open: open, Edit: edit}
+var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindTitle, Locations: locations}, detect, examined)
 
 // locations is where goose keeps its database: below the data folder of the user.
 func locations(home string) []string {
@@ -69,28 +69,14 @@ func locations(home string) []string {
 	return []string{filepath.Join(cmp.Or(data, filepath.Join(home, ".local", "share")), "goose", "sessions", "sessions.db")}
 }
 
-func detect(ctx context.Context, src *store.Source) store.Detection {
-	if src.DB == nil {
-		return store.Detection{}
-	}
-	stored, err := src.DB.Schema(ctx)
+func detect(_ context.Context, _ table.Reader, stored table.Schema) store.Detection {
 	switch {
-	case err != nil || !stored.Has(tableSessions, "extension_data", "working_dir") || !stored.Has(tableMessages, "content_json", fieldTime):
+	case !stored.Has(tableSessions, "extension_data", "working_dir") || !stored.Has(tableMessages, "content_json", fieldTime):
 		return store.Detection{}
 	case stored.Has(tableVersions, "version"):
 		return store.Detection{Sure: store.Certain, Why: "tables sessions, messages and " + tableVersions}
 	}
 	return store.Detection{Sure: store.Maybe, Why: "tables sessions and messages, but no " + tableVersions}
-}
-
-// open reads everything but texts.
-func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
-	return eventlog.OpenBy(ctx, src, opts, examined)
-}
-
-// edit opens a database for repair or undo.
-func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
-	return eventlog.Edit(ctx, src, examined)
 }
 
 // reader is what is known of a database while its sessions are read.
@@ -104,41 +90,27 @@ type reader struct {
 
 // examined looks at a database, and says what is known of the store before its sessions
 // are.
-func examined(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
-	stored, err := db.Schema(ctx)
-	if err != nil {
-		return session.Store{}, nil, err
-	}
-	later, err := eventlog.Examine(ctx, db, stored, known, tableMessages)
-	if err != nil {
-		return session.Store{}, nil, err
-	}
-	version := int64(0)
-	if stored.Has(tableVersions, "version") {
-		_, err = db.Scan(ctx, table.Selection{Table: tableVersions, Columns: []string{"version"}, Glance: true}, func(_ table.Place, row []table.Value) error {
-			n, _ := column.Int(row[0])
-			version = max(version, n)
-			return nil
-		})
-	}
+func examined(ctx context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
+	version, later := int64(0), store.Later{Read: "Sessions and messages"}
+	_, err := table.Glance(ctx, db, tableVersions, []string{"version"}, func(row []table.Value) {
+		n, _ := column.Int(row[0])
+		version = max(version, n)
+	})
 	switch {
 	case version > newest:
-		later.Found = fmt.Sprint("its schema is version ", version, ", and sessctl knows those up to ", newest)
-		later.Doubts = append(later.Doubts, fmt.Sprint("nobody knows here what version ", version, " changed"))
+		later.Doubt(fmt.Sprint("its schema is version ", version, ", and sessctl knows those up to ", newest), fmt.Sprint("nobody knows here what version ", version, " changed"))
 	case version == 0:
-		later.Found = "it has no version in " + tableVersions
-		later.Doubts = append(later.Doubts, "nothing tells which release of goose wrote it")
+		later.Doubt("it has no version in "+tableVersions, "nothing tells which release of goose wrote it")
 	}
-	later.Read = "Sessions and messages"
 	facts := session.Store{
 		Kind: kindName, Title: kindTitle, Generation: strconv.FormatInt(version, 10), Runtime: runtime,
 		Requests: session.Requests{Adapts: adaptations, Loses: losses},
 		Children: session.Children{WholeTurns: true},
 		Keys:     session.Keys{Renumbers: true, CountsRows: true, Hides: true, Omits: true},
 	}
-	later.Tell(&facts, session.Ref{Table: tableMessages, Key: "*"})
-	r := reader{Schema: stored}
-	return facts, r.layout(), err
+	layout := (&reader{Schema: stored}).layout()
+	layout.Known, layout.Later = known, later
+	return facts, layout, err
 }
 
 // runtime is what goose makes of every request, in crates/goose/src/conversation/mod.rs
@@ -206,7 +178,7 @@ func (r *reader) layout() *eventlog.Layout {
 		Links: links, LinkColumns: []string{"content_json"}, OneID: true,
 		Prepare: r.prepare,
 		Write: eventlog.Write{
-			Insert: r.insert, Part: r.part, Update: update, Set: set,
+			Insert: insert, Part: partRow, Update: update,
 			Renumber: []string{"id"},
 			Tied:     eventlog.SameSecond,
 		},
@@ -226,24 +198,16 @@ func seconds(stored any) any {
 func (r *reader) prepare(ctx context.Context, db table.Reader, _ [][]table.Value) error {
 	r.waiting, r.twins = map[string][]string{}, map[int64]session.Digest{}
 	subs := false
-	if !r.Has(tableSessions, "session_type") {
-		return nil
-	}
-	columns := []string{"id", "session_type"}
-	if r.Has(tableSessions, "parent_delegation") {
-		columns = append(columns, "parent_delegation")
-	}
-	_, err := db.Scan(ctx, table.Selection{Table: tableSessions, Columns: columns, Glance: true}, func(_ table.Place, row []table.Value) error {
-		id := column.Text(row[0])
-		subs = subs || column.View(row[1]) == subAgent
+	_, err := table.Glance(ctx, db, tableSessions, []string{"session_type", "id", "parent_delegation"}, func(row []table.Value) {
+		id := column.Text(row[1])
+		subs = subs || column.View(row[0]) == subAgent
 		var d struct {
 			Message   string `json:"parent_delegate_message_id"`
 			Delivered bool   `json:"result_delivered_to_parent"`
 		}
-		if len(row) > 2 && jsonscan.Exact.Unmarshal(column.Bytes(row[2]), &d) == nil && d.Message != "" && !d.Delivered {
+		if jsonscan.Exact.Unmarshal(column.Bytes(row[2]), &d) == nil && d.Message != "" && !d.Delivered {
 			r.waiting[d.Message] = append(r.waiting[d.Message], id)
 		}
-		return nil
 	})
 	if err != nil || !subs || !r.Has(tableMessages, "message_id") {
 		return err
@@ -279,6 +243,6 @@ func sessionOf(row eventlog.Row) *session.Session {
 	s := &session.Session{ID: column.Text(row.Value("id")), Title: title, Tick: time.Second, TickBits: eventlog.SecondBits}
 	s.Delegated = column.View(row.Value("session_type")) == subAgent
 	s.Created, s.Updated = times.Read(row.Value("created_at")).Time, times.Read(row.Value("updated_at")).Time
-	s.Faults = append(eventlog.BadTimes(row, &times, "created_at", "updated_at"), eventlog.BadUnicode(row, "name", "description")...)
+	s.Faults = append(eventlog.BadTimes(row.Value, &times, "created_at", "updated_at"), eventlog.BadUnicode(row, "name", "description")...)
 	return s
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/column"
@@ -27,29 +26,22 @@ var (
 // everybody is what goose stores of a message that all see.
 const everybody = `{"userVisible":true,"agentVisible":true}`
 
-// nth is where the nth result of a row is.
-func nth(r *docedit.Row) func(n int) docedit.Spot {
-	return func(n int) docedit.Spot { return r.OfType(document, typeResult, n) }
-}
-
 // update is the difference of a message that a repair changed.
-func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
-	r := docedit.Of(row)
-	if c.Scrubbed {
+func update(r *docedit.Row, c *change.Item) error {
+	if c.Scrubbed && c.Part < 0 {
 		c = scrubRow(r, c)
 	}
 	if err := editBlocks(r, c); err != nil {
-		return nil, err
+		return err
 	}
-	err := r.Apply(c, func(v change.Value) docedit.Place { return place(r, c, v) }, nth(r))
-	return r.Changes(), err
+	return r.Apply(c, func(v change.Value) docedit.Place { return place(r, c, v) }, func(n int) docedit.Spot { return r.OfType(document, typeResult, n) })
 }
 
 // editBlocks leaves blocks of a message out, and shows U+0000 in all but thoughts. goose joins
 // what the assistant says without a mark between, so a note there brings its own.
 func editBlocks(r *docedit.Row, c *change.Item) error {
 	notes := c.Notes()
-	if len(notes) == 0 && !c.Shown {
+	if c.Part >= 0 || len(notes) == 0 && !c.Shown {
 		return nil
 	}
 	parts, _, _ := parse(r.Document(document.Column))
@@ -158,54 +150,26 @@ func place(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 }
 
 // insert is the row of a new result, like goose's own: an error has a code before it.
-func (r *reader) insert(s *session.Session, it *session.Item, _ *eventlog.Row, id string) ([]table.Field, error) {
+func insert(_ *session.Session, it *session.Item, _ *docedit.Row, id string) ([]table.Field, error) {
 	res := &it.Results[0]
 	outcome := `{"status":"success","value":{"resultType":"complete","content":[{"type":"text","text":` + string(docedit.Quote(res.Text)) + `}],"isError":false}}`
 	if res.IsError {
 		outcome = `{"status":"error","error":` + string(docedit.Quote(repaired+res.Text)) + `}`
 	}
-	return r.row(s, it, id, `[{"type":"toolResponse","id":`+string(docedit.Quote(res.CallID))+`,"toolResult":`+outcome+`}]`)
+	return resultRow(it, id, `[{"type":"toolResponse","id":`+string(docedit.Quote(res.CallID))+`,"toolResult":`+outcome+`}]`)
 }
 
-// row is a new row with a result. Its number is given to it where it is stored.
-func (r *reader) row(s *session.Session, it *session.Item, id, content string) ([]table.Field, error) {
+// resultRow is a new row with a result. Its number is given to it where it is stored.
+func resultRow(it *session.Item, id, content string) ([]table.Field, error) {
 	second, err := eventlog.SecondOf(it.Position, int64(0))
 	seen := fmt.Sprintf(`{"userVisible":%t,"agentVisible":%t}`, !it.Flags.Has(session.Implicit), !it.Flags.Has(session.Archived))
-	row := []table.Field{
-		{Name: "session_id", Value: s.ID}, {Name: "role", Value: "user"}, {Name: document.Column, Value: content}, {Name: fieldTime, Value: second},
-	}
-	for _, further := range []table.Field{
+	return []table.Field{
+		{Name: "role", Value: "user"}, {Name: document.Column, Value: content}, {Name: fieldTime, Value: second},
 		{Name: "message_id", Value: "msg_" + id}, {Name: "timestamp", Value: time.Unix(second, 0).UTC().Format(time.DateTime)}, {Name: visible.Column, Value: seen},
-	} {
-		if r.Has(tableMessages, further.Name) {
-			row = append(row, further)
-		}
-	}
-	return row, err
+	}, err
 }
 
-// part is the row of a result that was one of several in a row.
-func (r *reader) part(s *session.Session, c *change.Item, row eventlog.Row, id string) ([]table.Field, error) {
-	edited := docedit.Of(row)
-	at := nth(edited)
-	if err := edited.Apply(c, func(v change.Value) docedit.Place { return place(edited, c, v) }, at); err != nil {
-		return nil, err
-	}
-	return r.row(s, c.Is, id, "["+string(edited.Raw(at(c.Part)))+"]")
-}
-
-// set changes what the model does not hold: a time in milliseconds.
-func set(row eventlog.Row, sets []session.Edit) (fields []table.FieldChange, _ error) {
-	for _, e := range sets {
-		var second int64
-		ok := e.Field == fieldTime && e.Value != nil
-		if ok {
-			second, ok = column.Int(*e.Value)
-		}
-		if !ok {
-			return nil, problem.New(problem.RolledBack, "", "a store of this kind cannot change %s of a message", e.Field)
-		}
-		fields = append(fields, table.FieldChange{Name: fieldTime, Old: table.Kept(row.Value(fieldTime)), New: second})
-	}
-	return fields, nil
+// partRow is the row of a result that was one of several in a row.
+func partRow(_ *session.Session, c *change.Item, r *docedit.Row, id string) ([]table.Field, error) {
+	return resultRow(c.Is, id, "["+string(r.Raw(r.OfType(document, typeResult, c.Part)))+"]")
 }

@@ -74,12 +74,8 @@ func (r *reader) decode(form dialect, doc []byte, row columns, it *session.Item,
 }
 
 // timeFaults are about the columns with times.
-func timeFaults(row columns) (faults []session.Fault) {
-	for _, name := range []string{"created_at", "updated_at", "deleted_at"} {
-		if wrong := times.Read(row(name)).Wrong; wrong != "" {
-			faults = append(faults, session.Fault{Kind: session.BadTime, Field: name, Detail: wrong})
-		}
-	}
+func timeFaults(row columns) []session.Fault {
+	faults := eventlog.BadTimes(row, &times, "created_at", "updated_at", "deleted_at")
 	if row("created_at") == nil {
 		faults = append(faults, session.Fault{Kind: session.BadTime, Field: "created_at", Detail: "it is NULL, so the event comes before all others"})
 	}

@@ -345,7 +345,7 @@ func (r *reader) relate(s *session.Session) {
 		}
 		for nth := range it.Results {
 			if n.waits(it.Results[nth].CallID) { // ADK alone does not know what that answer means
-				setPending(it, nth)
+				it.SetPending(nth, true)
 			}
 		}
 	}
@@ -360,14 +360,6 @@ func (r *reader) relate(s *session.Session) {
 		}
 	}
 	r.retell(s)
-}
-
-// setPending leaves the results of an item that another session shares.
-func setPending(it *session.Item, nth int) {
-	if !it.Results[nth].Pending {
-		it.Results = slices.Clone(it.Results)
-		it.Results[nth].Pending = true
-	}
 }
 
 // delegated is a call with what came back for it.

@@ -14,6 +14,7 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -158,15 +159,8 @@ func (r *reader) session(row columns) *session.Session {
 		Agent: column.Text(row("agent_id")), Title: column.Text(row("name")),
 		Tick: time.Microsecond, Delegated: column.Text(row("source")) == "agent", Deleted: row("deleted_at") != nil,
 	}
-	for _, c := range []struct {
-		name string
-		into *time.Time
-	}{{"created_at", &s.Created}, {"updated_at", &s.Updated}, {"deleted_at", new(time.Time)}} {
-		t := times.Read(row(c.name))
-		if *c.into = t.Time; t.Wrong != "" {
-			s.Faults = append(s.Faults, session.Fault{Kind: session.BadTime, Field: c.name, Detail: t.Wrong})
-		}
-	}
+	s.Created, s.Updated = times.Read(row("created_at")).Time, times.Read(row("updated_at")).Time
+	s.Faults = eventlog.BadTimes(row, &times, "created_at", "updated_at", "deleted_at")
 	key := sessionKey{s.User, s.ID}
 	s.Inseparable = r.inseparable(key)
 	s.Runs = r.runsOf(key)
@@ -234,13 +228,14 @@ func (r *reader) readSessions(ctx context.Context, db table.Reader) error {
 		}
 		r.agents[asIdentifier.Replace(id)] = true
 	}
-	lost, err := r.glance(ctx, db, tableSessions, []string{"id", "user_id", "agent_id"}, func(row []string) {
-		r.users[row[0]] = append(r.users[row[0]], row[1])
-		agent(row[2])
+	lost, err := table.Glance(ctx, db, tableSessions, []string{"id", "user_id", "agent_id"}, func(row []table.Value) {
+		id := column.Text(row[0])
+		r.users[id] = append(r.users[id], column.Text(row[1]))
+		agent(column.Text(row[2]))
 	})
 	r.counted = lost == nil
-	if err == nil && r.Has("agent", "id") {
-		_, err = r.glance(ctx, db, "agent", []string{"id"}, func(row []string) { agent(row[0]) })
+	if err == nil {
+		_, err = table.Glance(ctx, db, "agent", []string{"id"}, func(row []table.Value) { agent(column.Text(row[0])) })
 	}
 	for _, users := range r.users {
 		slices.Sort(users)
@@ -273,16 +268,9 @@ var memories = []struct{ table, framework string }{
 func (r *reader) readThreads(ctx context.Context, db table.Reader) error {
 	r.threads = map[sessionKey]string{}
 	for _, m := range memories {
-		if !r.Has(m.table, "thread_id") {
-			continue
-		}
-		columns := []string{"thread_id"}
-		if r.Has(m.table, "user_id") {
-			columns = append(columns, "user_id")
-		}
 		why := m.framework + " keeps the state of its agent for the session as a whole (table " + m.table + ")"
-		_, err := r.glance(ctx, db, m.table, columns, func(row []string) {
-			r.threads[sessionKey{strings.Join(row[1:], ""), row[0]}] = why
+		_, err := table.Glance(ctx, db, m.table, []string{"thread_id", "user_id"}, func(row []table.Value) {
+			r.threads[sessionKey{column.Text(row[1]), column.Text(row[0])}] = why
 		})
 		if err != nil {
 			return err
@@ -297,17 +285,4 @@ func (r *reader) inseparable(key sessionKey) string {
 		return why
 	}
 	return r.threads[sessionKey{"", key.id}]
-}
-
-// glance hands some columns of a table to fn as texts, NULL as "". A damaged page of it
-// ends them, which is told in any case; lost is not nil then.
-func (r *reader) glance(ctx context.Context, db table.Reader, of string, columns []string, fn func(row []string)) (lost []session.Fault, err error) {
-	return db.Scan(ctx, table.Selection{Table: of, Columns: columns, Glance: true}, func(_ table.Place, values []table.Value) error {
-		row := make([]string, len(values))
-		for i, v := range values {
-			row[i] = column.Text(v)
-		}
-		fn(row)
-		return nil
-	})
 }

@@ -82,9 +82,9 @@ func (s schema) release() (first, all string) {
 // facts is what is known of a store before its sessions are read. What reads its
 // events is ADK, in Python or Go, for nearly all agents. An open task is no sign of a
 // writer: it stays open where a client went away (K2).
-func (r *reader) facts(later *store.Later) session.Store {
+func (r *reader) facts() session.Store {
 	release, all := r.release()
-	facts := session.Store{
+	return session.Store{
 		Kind: kindName, Title: kindTitle, Generation: release, Versions: "with the tables of " + all,
 		Requests: session.Requests{Adapts: adk.Adaptations},
 		Reader:   session.Reader{BranchModel: "path", ForeignText: true, GathersResults: true, LastResult: true, SilentLabels: true},
@@ -92,10 +92,8 @@ func (r *reader) facts(later *store.Later) session.Store {
 			Agents: r.agents, ReusesChildren: true,
 			SharedChildren: sharedChildren, // the documented default (docs/stores/kagent.md#one-session-for-several-calls)
 		},
+		Condition: session.Condition{Faults: slices.Concat(r.lost, r.strayTasks(), r.tasksOfOthers(), r.unowned())},
 	}
-	later.Tell(&facts, session.Ref{Table: tableSessions, Key: "*"})
-	facts.Faults = slices.Concat(facts.Faults, r.lost, r.strayTasks(), r.tasksOfOthers(), r.unowned())
-	return facts
 }
 
 // sharedChildren is what keeps calls apart, and from when on (c1: kagent-dev/kagent
@@ -115,12 +113,17 @@ func (r *reader) strayTasks() (faults []session.Fault) {
 		if id == "" {
 			of = "of no session"
 		}
-		faults = append(faults, session.Fault{
-			Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Session: id, Table: tableTasks, Key: list[0].run.ID}, Count: len(list),
-			Detail: fmt.Sprintf("%s has %s, from task %.60q on, %s", tableTasks, counted(len(list), "row"), list[0].run.ID, of),
-		})
+		faults = append(faults, orphanTasks(id, list, of))
 	}
 	return faults
+}
+
+// orphanTasks is the fault of tasks without a session, in words that follow "tasks has 2 rows".
+func orphanTasks(id string, list []task, of string) session.Fault {
+	return session.Fault{
+		Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Session: id, Table: tableTasks, Key: list[0].run.ID}, Count: len(list),
+		Detail: fmt.Sprintf("%s has %s, from task %.60q on, %s", tableTasks, counted(len(list), "row"), list[0].run.ID, of),
+	}
 }
 
 // tasksOfOthers are the tasks of a user who has no session with their id, though others
@@ -134,11 +137,7 @@ func (r *reader) tasksOfOthers() (faults []session.Fault) {
 			}
 		}
 		for _, user := range sorted(others) {
-			list := others[user]
-			faults = append(faults, session.Fault{
-				Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Session: user + "/" + id, Table: tableTasks, Key: list[0].run.ID}, Count: len(list),
-				Detail: fmt.Sprintf("%s has %s, from task %.60q on, of user %.60q, who has no session %.60q", tableTasks, counted(len(list), "row"), list[0].run.ID, user, id),
-			})
+			faults = append(faults, orphanTasks(user+"/"+id, others[user], fmt.Sprintf("of user %.60q, who has no session %.60q", user, id)))
 		}
 	}
 	return faults
@@ -187,25 +186,9 @@ const (
 
 // Kind is kagent's row in the table of adapters. Its database was in a volume of a
 // pod, so there is no place to look for it.
-var Kind = store.Kind{
-	Name:   kindName,
-	Title:  kindTitle,
-	Detect: detect,
-	Open:   open,
-	Edit: func(ctx context.Context, src *store.Source) (store.Editor, error) {
-		return eventlog.Edit(ctx, src, reread)
-	},
-	Prologue: prologue,
-}
+var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindTitle, Open: open, Prologue: prologue}, detect, reread)
 
-func detect(ctx context.Context, src *store.Source) store.Detection {
-	if src.DB == nil {
-		return store.Detection{}
-	}
-	stored, err := src.DB.Schema(ctx)
-	if err != nil {
-		return store.Detection{}
-	}
+func detect(_ context.Context, _ table.Reader, stored table.Schema) store.Detection {
 	s := schema{stored}
 	switch {
 	case s.isBaseline():
@@ -221,14 +204,12 @@ func detect(ctx context.Context, src *store.Source) store.Detection {
 // open reads everything but texts. What it reads is shown to people, so that the
 // headers of requests are taken out of records.
 func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
-	facts, r, err := newReader(ctx, src.DB)
-	if err != nil {
-		return nil, err
-	}
-	r.redacts = true
-	layout := r.layout()
-	layout.Prepare = nil // it was, just now
-	return eventlog.Open{DB: src.DB, Facts: facts, Layout: layout, Options: opts}.Store(ctx)
+	return eventlog.OpenBy(ctx, src, opts, func(ctx context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
+		r := &reader{schema: schema{stored}, redacts: true}
+		facts, layout, err := r.examine(ctx, db)
+		layout.Prepare = nil // it was, just now
+		return facts, layout, err
+	})
 }
 
 // prologue is the name that a session gets from its first request: the first 20
@@ -251,45 +232,30 @@ type reader struct {
 	notes       notes
 }
 
-// newReader looks at a database, and says what is known of the store before its
+// examine looks at a database, and says what is known of the store before its
 // sessions are.
-func newReader(ctx context.Context, db table.Reader) (session.Store, *reader, error) {
-	stored, err := db.Schema(ctx)
-	if err != nil {
-		return session.Store{}, nil, err
-	}
-	r := &reader{schema: schema{stored}}
+func (r *reader) examine(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
 	if r.isBaseline() {
-		return session.Store{}, nil, problem.New(problem.Unreadable,
+		return session.Store{}, r.layout(), problem.New(problem.Unreadable,
 			"sessctl reads the tables of kagent 0.5 to 0.10. The file was not changed. Please ask for support of kagent 1.0, and name the release that created this database.",
 			"%s has the tables of kagent 1.0 (%s), which store conversations in another form: neither they nor older tables beside them were read", db.About().Name, tableHistory)
 	}
-	if err := r.migrated(ctx, db); err != nil {
-		return session.Store{}, nil, db.Explain(err)
+	err := r.migrated(ctx, db)
+	if err == nil {
+		err = r.prepare(ctx, db, nil)
 	}
-	if err := r.prepare(ctx, db, nil); err != nil {
-		return session.Store{}, nil, db.Explain(err)
-	}
-	later, err := eventlog.Examine(ctx, db, stored, known, tableEvents)
-	if err != nil {
-		return session.Store{}, nil, db.Explain(err)
-	}
-	return r.facts(&later), r, nil
+	return r.facts(), r.layout(), err
 }
 
 // migrated refuses a database whose migration has not ended: golang-migrate, which kagent
 // takes on PostgreSQL, notes that before it begins and clears it at the end.
 func (s schema) migrated(ctx context.Context, db table.Reader) error {
-	if !s.Has(tableMigrations, "version", "dirty") {
-		return nil
-	}
 	var dirty error
-	_, err := db.Scan(ctx, table.Selection{Table: tableMigrations, Columns: []string{"version", "dirty"}, Glance: true}, func(_ table.Place, row []table.Value) error {
+	_, err := table.Glance(ctx, db, tableMigrations, []string{"version", "dirty"}, func(row []table.Value) {
 		if half, _ := column.Bool(row[1]); half {
 			dirty = problem.New(problem.Unreadable, "If kagent is starting, try again when it runs. Else its log says why the migration failed: mend that first.",
 				"the migration of %s to version %s of kagent's tables ended half way, or still runs", db.About().Name, column.View(row[0]))
 		}
-		return nil
 	})
 	return cmp.Or(err, dirty)
 }
@@ -299,7 +265,8 @@ func (r *reader) layout() *eventlog.Layout {
 	return &eventlog.Layout{
 		Sessions: eventlog.Table{Name: tableSessions, Columns: r.Columns(tableSessions), Key: []string{"user_id", "id"}},
 		Events:   eventlog.Table{Name: tableEvents, Columns: r.Columns(tableEvents), Key: []string{"user_id", "session_id"}, ID: "id"},
-		Place:    []string{"created_at"}, Order: order, Timed: true,
+		Known:    known, Odd: session.Ref{Table: tableSessions, Key: "*"},
+		Place: []string{"created_at"}, Order: order, Timed: true,
 		Session: func(row eventlog.Row) *session.Session { return r.session(row.Value) },
 		Item: func(row eventlog.Row, it *session.Item, body bool) []session.Fault {
 			return r.item(row.Value, it, body)
@@ -328,12 +295,8 @@ func withoutTime(_ string, value any) any {
 
 // reread makes the layout of a database that is open for writing. Its records are
 // for receipts, which keep them as they were.
-func reread(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
-	facts, r, err := newReader(ctx, db)
-	if err != nil {
-		return session.Store{}, nil, err
-	}
-	return facts, r.layout(), nil
+func reread(ctx context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
+	return (&reader{schema: schema{stored}}).examine(ctx, db)
 }
 
 // dialect is the form of an event's document (docs/stores/kagent.md#what-is-read).

@@ -26,37 +26,35 @@ import (
 // session stays as it is when its events change, updated_at too: by it kagent's retention
 // knows sessions that nobody uses.
 var writes = eventlog.Write{
-	Insert: insert, Part: part, Update: update, Set: setColumns,
-	Session: func(row eventlog.Row, c *change.Session) ([]table.FieldChange, error) { return setColumns(row, c.Sets) },
-	Create:  createSession, OtherTables: rewriteTasks, OtherNames: []string{tableTasks},
+	Insert: insert, Part: part, Update: update, Create: createSession, OtherTables: rewriteTasks, OtherNames: []string{tableTasks},
 }
 
 // update says how the row of an event changes. One that goes to another session as it is
-// stays as it is, whatever it is.
-func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
-	var list []table.FieldChange
+// stays as it is, whatever it is, and part takes a part out of the document.
+func update(r *docedit.Row, c *change.Item) error {
+	if c.Part >= 0 || len(c.Taken) == 0 && !slices.ContainsFunc(c.Values, func(v change.Value) bool { return !follows[v.Field] }) {
+		return nil
+	}
 	if c.Was.Position != c.Is.Position {
-		stored := table.Kept(row.Value("created_at"))
-		at, err := timeLike(stored, c.Is.Position)
+		at, err := timeLike(r.Value("created_at"), c.Is.Position)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		list = append(list, table.FieldChange{Name: "created_at", Old: stored, New: at})
+		r.Set("created_at", at)
 	}
-	if len(c.Taken) == 0 && !slices.ContainsFunc(c.Values, func(v change.Value) bool { return !follows[v.Field] }) {
-		return nil, nil
-	}
-	doc, err := openDocument(row.Value("data"))
+	doc, err := openDocument(r.Value("data"))
 	if err == nil {
 		err = doc.edit(func(json []byte) ([]byte, error) { return edited(json, c) })
 	}
 	switch {
 	case problem.ClassOf(err) != 0:
-		return nil, err
+		return err
 	case err != nil:
-		return nil, problem.New(problem.RolledBack, "Check the store again.", "record %s cannot be changed: %v", c.Was.Key, err)
+		return problem.New(problem.RolledBack, "Check the store again.", "record %s cannot be changed: %v", c.Was.Key, err)
+	case string(doc.is) != string(doc.was):
+		r.Set("data", doc.column())
 	}
-	return append(list, doc.change()...), nil
+	return nil
 }
 
 // follows are values that are read of others: whose child a call is for, of its result and
@@ -123,8 +121,8 @@ func names(stored jsontext.Value, session string) bool { return isCalled(session
 
 // insert makes the row of a result that nobody stored (K1): an event of its own of the
 // agent that made the call, as the runtime would have stored it.
-func insert(s *session.Session, it *session.Item, neighbour *eventlog.Row, id string) ([]table.Field, error) {
-	return newEvent(*neighbour, it, id, func(doc []byte, later int64) ([]byte, error) {
+func insert(s *session.Session, it *session.Item, near *docedit.Row, id string) ([]table.Field, error) {
+	return newEvent(near, it, func(doc []byte, later int64) ([]byte, error) {
 		if dialectOf(doc) == responses {
 			return responseItem(doc, &it.Results[0], later)
 		}
@@ -134,8 +132,8 @@ func insert(s *session.Session, it *session.Item, neighbour *eventlog.Row, id st
 
 // part makes the row of a result that was one of several in an event: what is stored
 // of it stays as it is, but for an id that changes.
-func part(_ *session.Session, c *change.Item, row eventlog.Row, id string) ([]table.Field, error) {
-	return newEvent(row, c.Is, id, func(doc []byte, later int64) ([]byte, error) {
+func part(_ *session.Session, c *change.Item, row *docedit.Row, id string) ([]table.Field, error) {
+	return newEvent(row, c.Is, func(doc []byte, later int64) ([]byte, error) {
 		near, err := asking(doc, c)
 		switch {
 		case err != nil:
@@ -149,7 +147,7 @@ func part(_ *session.Session, c *change.Item, row eventlog.Row, id string) ([]ta
 }
 
 // newEvent is the row of a new event, a neighbour of another one in whose forms it is.
-func newEvent(near eventlog.Row, it *session.Item, id string, compose func(doc []byte, later int64) ([]byte, error)) ([]table.Field, error) {
+func newEvent(near docedit.Record, it *session.Item, compose func(doc []byte, later int64) ([]byte, error)) ([]table.Field, error) {
 	place, _ := placeOf(near.Value("created_at"))
 	at, err := timeLike(table.Kept(near.Value("created_at")), it.Position)
 	if err != nil {
@@ -165,15 +163,7 @@ func newEvent(near eventlog.Row, it *session.Item, id string, compose func(doc [
 	if err != nil {
 		return nil, problem.New(problem.RolledBack, "Check the store again.", "an event with the result of call %s cannot be added: %v", it.Results[0].CallID, err)
 	}
-	row := newRow{like: near}
-	for _, column := range []string{"session_id", "user_id"} {
-		row.set(column, table.Kept(near.Value(column)))
-	}
-	row.set("id", id)
-	row.set("created_at", at)
-	row.set("updated_at", at)
-	row.set("data", doc.column())
-	return row.fields, nil
+	return []table.Field{{Name: "created_at", Value: at}, {Name: "updated_at", Value: at}, {Name: "data", Value: doc.column()}}, nil
 }
 
 // responseItem is the document of an event of the OpenAI Agents SDK with the result of

@@ -24,22 +24,14 @@ import (
 // same agent's and the same user's. Its times are those of its events, as the runtime
 // would have them, which touches the session with each one (docs/stores/kagent.md#what-is-read).
 func createSession(s *session.Session, like eventlog.Row) ([]table.Field, error) {
-	row := newRow{like: like}
+	row := []table.Field{{Name: "id", Value: s.ID}, {Name: "name", Value: s.Title}}
 	for _, column := range []string{"user_id", "deleted_at", "agent_id", "source"} {
-		row.set(column, table.Kept(like.Value(column)))
+		row = append(row, table.Field{Name: column, Value: like.Value(column)})
 	}
-	row.set("id", s.ID)
-	row.set("name", s.Title)
-	for _, t := range []struct {
-		column string
-		of     func(items []session.Item) *session.Item
-	}{
-		{"created_at", func(items []session.Item) *session.Item { return &items[0] }},
-		{"updated_at", func(items []session.Item) *session.Item { return &items[len(items)-1] }},
-	} {
-		value := table.Kept(like.Value(t.column))
-		if len(s.Items) > 0 && value != nil {
-			at, err := timeLike(value, t.of(s.Items).Position)
+	for n, name := range []string{"created_at", "updated_at"} {
+		value := like.Value(name)
+		if last := len(s.Items) - 1; last >= 0 && value != nil {
+			at, err := timeLike(value, s.Items[n*last].Position)
 			if err != nil && times.Read(value).Wrong != "" {
 				return nil, err
 			}
@@ -47,38 +39,9 @@ func createSession(s *session.Session, like eventlog.Row) ([]table.Field, error)
 				value = at
 			}
 		}
-		row.set(t.column, value)
+		row = append(row, table.Field{Name: name, Value: value})
 	}
-	return row.fields, nil
-}
-
-// newRow collects the values of a new row, for the columns that there are.
-type newRow struct {
-	like   eventlog.Row // of the same table
-	fields []table.Field
-}
-
-func (r *newRow) set(column string, value any) {
-	if r.like.Has(column) {
-		r.fields = append(r.fields, table.Field{Name: column, Value: value})
-	}
-}
-
-// setColumns gives columns of a row a value that the model does not hold. All that a
-// plan can set are texts.
-func setColumns(row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {
-	var list []table.FieldChange
-	for _, e := range sets {
-		if e.Op != session.Set || !row.Has(e.Field) {
-			return nil, problem.New(problem.RolledBack, "", "%s cannot be set: table %s of this store has no such column", e.Field, e.Ref.Table)
-		}
-		var value any
-		if e.Value != nil {
-			value = *e.Value
-		}
-		list = append(list, table.FieldChange{Name: e.Field, Old: table.Kept(row.Value(e.Field)), New: value})
-	}
-	return list, nil
+	return row, nil
 }
 
 // child is the session that a result named before a change, and the one that it names

@@ -187,11 +187,9 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	if e.table == tableDraft && r.both[e.session] { // opencode reads the other ones
 		it.Flags |= session.Unshown
 	}
-	if !body {
-		it.DropTexts()
-		return faults
+	if body {
+		it.Body = &session.Body{Text: m.text, Reasoning: m.reasoning, Raw: e.raw()}
 	}
-	it.Body = &session.Body{Text: m.text, Reasoning: m.reasoning, Raw: e.raw()}
 	return faults
 }
 

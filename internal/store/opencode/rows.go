@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -24,12 +23,15 @@ type joined struct {
 	ranks map[string]int64 // of messages that began in one millisecond: how many did before
 }
 
+func newJoined(db table.Reader) *joined {
+	return &joined{Reader: db, sessions: []string{tableSessions}, ranks: map[string]int64{}}
+}
+
 // The columns that an event has besides those of its row.
 const (
 	columnParts    = "parts"    // of a message: the rows of its parts
 	columnPosition = "position" // see order
 	columnEvent    = "event"    // the event itself, in memory
-	columnState    = "state"    // of a new event: what the call becomes that gets its result
 )
 
 var (
@@ -158,6 +160,9 @@ func (j *joined) Schema(ctx context.Context) (table.Schema, error) {
 	return schema, nil
 }
 
+// Stored implements eventlog.View.
+func (j *joined) Stored() table.Reader { return j.Reader }
+
 // About has no numbers of rows for people: those of events are not those of rows.
 func (j *joined) About() table.About {
 	about := j.Reader.About()
@@ -165,29 +170,18 @@ func (j *joined) About() table.About {
 	return about
 }
 
-// stored are the columns of a table of sessions that it has, and their places among those
-// that are asked for.
-func (j *joined) stored(ctx context.Context, name string, columns []string) (names []string, at []int, err error) {
-	schema, err := j.Reader.Schema(ctx)
-	for i, c := range columns {
-		if schema.Has(name, c) {
-			names, at = append(names, c), append(at, i)
-		}
-	}
-	return names, at, err
-}
-
 // scanSessions hands over the sessions of all tables.
 func (j *joined) scanSessions(ctx context.Context, s table.Selection, fn func(at table.Place, row []table.Value) error) (lost []session.Fault, err error) {
+	schema, err := j.Reader.Schema(ctx)
+	if err != nil {
+		return nil, err
+	}
 	wanted := s.Columns
 	for n, name := range j.sessions {
-		var places []int
-		s.Table = name
-		if s.Columns, places, err = j.stored(ctx, name, wanted); err != nil {
-			return lost, err
-		}
+		there, spread := schema.Present(name, wanted)
+		s.Table, s.Columns = name, there
 		faults, err := j.Reader.Scan(ctx, s, func(at table.Place, row []table.Value) error {
-			return fn(at<<sessionBits|table.Place(n), spread(row, places, len(wanted)))
+			return fn(at<<sessionBits|table.Place(n), spread(row))
 		})
 		if lost = append(lost, faults...); err != nil {
 			return lost, err
@@ -196,16 +190,12 @@ func (j *joined) scanSessions(ctx context.Context, s table.Selection, fn func(at
 	return lost, nil
 }
 
-func spread(row []table.Value, places []int, width int) []table.Value {
-	values := make([]table.Value, width)
-	for i, v := range row {
-		values[places[i]] = v
-	}
-	return values
-}
-
 // sessionRows hands over the sessions at places.
 func (j *joined) sessionRows(ctx context.Context, columns []string, places []table.Place, fn func(n int, row []table.Value) error) (unread []int, err error) {
+	schema, err := j.Reader.Schema(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for n, name := range j.sessions {
 		var rows []table.Place
 		var at []int
@@ -214,11 +204,8 @@ func (j *joined) sessionRows(ctx context.Context, columns []string, places []tab
 				rows, at = append(rows, place>>sessionBits), append(at, i)
 			}
 		}
-		names, of, err := j.stored(ctx, name, columns)
-		if err != nil {
-			return nil, err
-		}
-		missing, err := j.Reader.Rows(ctx, name, names, rows, func(n int, row []table.Value) error { return fn(at[n], spread(row, of, len(columns))) })
+		there, spread := schema.Present(name, columns)
+		missing, err := j.Reader.Rows(ctx, name, there, rows, func(n int, row []table.Value) error { return fn(at[n], spread(row)) })
 		if err != nil {
 			return nil, err
 		}
@@ -445,13 +432,4 @@ func (j *joined) Rows(ctx context.Context, name string, columns []string, places
 	}
 	slices.Sort(unread)
 	return unread, err
-}
-
-// Copy implements table.Copier.
-func (j *joined) Copy(ctx context.Context, path string, progress func(done int64)) (func(context.Context) (table.Editor, error), error) {
-	from, ok := j.Reader.(table.Copier)
-	if !ok {
-		return nil, problem.New(problem.Usage, "Export it with `sessctl export` and repair the stream.", "%s is not a file that can be copied", j.About().Name)
-	}
-	return from.Copy(ctx, path, progress)
 }

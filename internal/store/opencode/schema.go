@@ -57,7 +57,7 @@ const newest = "20260622202450_simplify_session_input"
 const kindName = "opencode"
 
 // Kind is opencode's row in the table of adapters.
-var Kind = store.Kind{Name: kindName, Title: kindName, Locations: locations, Detect: detect, Open: open, Edit: edit}
+var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindName, Locations: locations, Open: open, Edit: edit}, detect, examined)
 
 // programs are those that keep such a database, by the folder and the name of the file
 // below the folder for data (Global.Path.data and Database.Path in each one's source).
@@ -95,13 +95,8 @@ func titleOf(path string) string {
 	return kindName
 }
 
-func detect(ctx context.Context, src *store.Source) store.Detection {
-	if src.DB == nil {
-		return store.Detection{}
-	}
-	stored, err := src.DB.Schema(ctx)
+func detect(_ context.Context, _ table.Reader, stored table.Schema) store.Detection {
 	switch {
-	case err != nil:
 	case stored.Has(tableParts, "message_id", "session_id", "data") && stored.Has(tableMessages, "session_id", "data") && stored.Has(tableSessions, "parent_id", "slug"):
 		return store.Detection{Sure: store.Certain, Why: "tables session, message and part"}
 	case stored.Has(tableSecond, "parent_id") && stored.Has(tableDraft, "session_id", "seq", "data"):
@@ -112,11 +107,9 @@ func detect(ctx context.Context, src *store.Source) store.Detection {
 
 // open reads everything but texts.
 func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
-	facts, r, err := newReader(ctx, src.DB)
-	if err != nil {
-		return nil, src.DB.Explain(err)
-	}
-	return eventlog.Open{DB: r.joined, Facts: facts, Layout: r.layout(), Options: opts}.Store(ctx)
+	wrapped := *src
+	wrapped.DB = newJoined(src.DB)
+	return eventlog.OpenBy(ctx, &wrapped, opts, examined)
 }
 
 // reader is what is known of a database while its sessions are read.
@@ -130,28 +123,19 @@ type reader struct {
 	tails   sync.Map          // by id of a message that asked for a summary, the first message that it kept; "" by those of summaries
 }
 
-// newReader looks at a database, and says what is known of the store before its sessions
+// examined looks at a database, and says what is known of the store before its sessions
 // are. Which generation a session is in its rows decide: opencode 1.18.33 has the tables of
 // the new core, and leaves them empty.
-func newReader(ctx context.Context, db table.Reader) (session.Store, *reader, error) {
-	j, again := db.(*joined)
-	if !again {
-		j = &joined{Reader: db, ranks: map[string]int64{}}
-	}
+func examined(ctx context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
+	j := db.(*joined)
 	j.sessions, j.tables = []string{tableSessions}, []string{tableMessages}
+	layout := (&reader{joined: j}).layout()
 	facts := session.Store{
 		Kind: kindName, Title: titleOf(db.About().Name),
 		Children: session.Children{ReusesChildren: true}, Requests: session.Requests{Adapts: adapts},
 		Keys: session.Keys{Renumbers: true, Closes: true, Omits: true},
 	}
-	stored, err := j.Reader.Schema(ctx)
-	if err != nil {
-		return facts, nil, err
-	}
-	c, err := j.count(ctx, stored)
-	if err != nil {
-		return facts, nil, err
-	}
+	c, err := j.count(ctx)
 	bare := !stored.Has(tableSessions, "slug")
 	if c.drafts > 0 {
 		j.tables = append(j.tables, tableDraft)
@@ -165,10 +149,11 @@ func newReader(ctx context.Context, db table.Reader) (session.Store, *reader, er
 		facts.Faults = c.hidden()
 	}
 	facts.Runtime = runtimeOf(facts.Title, c.messages > 0 && slices.Contains(j.tables, tableMessages))
-	if facts.ReadOnly == "" {
-		err = examine(ctx, j.Reader, stored, &facts)
+	if facts.ReadOnly == "" && err == nil {
+		layout.Known = known
+		layout.Later, facts.Generation, err = readMigrations(ctx, j.Reader, stored)
 	}
-	return facts, &reader{joined: j}, err
+	return facts, layout, err
 }
 
 // counted is how many rows a database has.
@@ -179,13 +164,10 @@ type counted struct {
 }
 
 // count looks which rows there are.
-func (j *joined) count(ctx context.Context, stored table.Schema) (c counted, err error) {
+func (j *joined) count(ctx context.Context) (c counted, err error) {
 	each := func(name, column string, fn func(value table.Value)) {
-		if err == nil && stored.Has(name, column) {
-			_, err = j.Reader.Scan(ctx, table.Selection{Table: name, Columns: []string{column}, Glance: true}, func(_ table.Place, row []table.Value) error {
-				fn(row[0])
-				return nil
-			})
+		if err == nil {
+			_, err = table.Glance(ctx, j.Reader, name, []string{column}, func(row []table.Value) { fn(row[0]) })
 		}
 	}
 	taken := map[string]bool{}
@@ -217,31 +199,21 @@ func (c *counted) hidden() []session.Fault {
 	return []session.Fault{f}
 }
 
-// examine says what of a database of opencode 1 is not known.
-func examine(ctx context.Context, db table.Reader, stored table.Schema, facts *session.Store) error {
-	later, err := eventlog.Examine(ctx, db, stored, known, tableMessages)
-	if err != nil {
-		return err
-	}
-	switch {
-	case stored.Has(tableMigrations, "id"):
-		_, err = db.Scan(ctx, table.Selection{Table: tableMigrations, Columns: []string{"id"}, Glance: true}, func(_ table.Place, row []table.Value) error {
-			id := column.Text(row[0])
-			if id > newest {
-				later.Found = "it has migrations that sessctl does not know"
-				later.Doubts = append(later.Doubts, fmt.Sprintf("nobody knows here what migration %.80q changed", id))
-			}
-			facts.Generation = max(facts.Generation, id)
-			return nil
-		})
-		facts.Generation, _, _ = strings.Cut(facts.Generation, "_")
-	case !stored.Has(tableDrizzle, "hash"):
-		later.Found = "it has no table " + tableMigrations
-		later.Doubts = append(later.Doubts, "nothing tells which release of opencode wrote it")
+// readMigrations says what of a database of opencode 1 is not known.
+func readMigrations(ctx context.Context, db table.Reader, stored table.Schema) (later store.Later, generation string, err error) {
+	_, err = table.Glance(ctx, db, tableMigrations, []string{"id"}, func(row []table.Value) {
+		id := column.Text(row[0])
+		if id > newest {
+			later.Doubt("it has migrations that sessctl does not know", fmt.Sprintf("nobody knows here what migration %.80q changed", id))
+		}
+		generation = max(generation, id)
+	})
+	if !stored.Has(tableMigrations, "id") && !stored.Has(tableDrizzle, "hash") {
+		later.Doubt("it has no table "+tableMigrations, "nothing tells which release of opencode wrote it")
 	}
 	later.Read = "Sessions and messages"
-	later.Tell(facts, session.Ref{Table: tableMessages, Key: "*"})
-	return err
+	generation, _, _ = strings.Cut(generation, "_")
+	return later, generation, err
 }
 
 // adapts is what opencode makes of requests for single providers (provider/transform.ts).
@@ -320,20 +292,19 @@ func (r *reader) prepare(ctx context.Context, db table.Reader, _ [][]table.Value
 	if len(r.tables) > 1 {
 		first := map[string]bool{}
 		for _, from := range r.tables {
-			_, err := r.Reader.Scan(ctx, table.Selection{Table: from, Columns: []string{"session_id"}, Glance: true}, func(_ table.Place, row []table.Value) error {
+			_, err := table.Glance(ctx, r.Reader, from, []string{"session_id"}, func(row []table.Value) {
 				if id := column.View(row[0]); from == tableMessages {
 					first[strings.Clone(id)] = true
 				} else if first[id] {
 					r.both[strings.Clone(id)] = true
 				}
-				return nil
 			})
 			if err != nil {
 				return err
 			}
 		}
 	}
-	_, err := db.Scan(ctx, table.Selection{Table: tableSessions, Columns: []string{"id", "revert"}, Glance: true}, func(_ table.Place, row []table.Value) error {
+	_, err := table.Glance(ctx, db, tableSessions, []string{"id", "revert"}, func(row []table.Value) {
 		var revert struct {
 			Message string `json:"messageID"`
 			Part    string `json:"partID"`
@@ -344,7 +315,6 @@ func (r *reader) prepare(ctx context.Context, db table.Reader, _ [][]table.Value
 				r.reverts[column.Text(row[0])] += "\x00"
 			}
 		}
-		return nil
 	})
 	return err
 }
@@ -370,7 +340,7 @@ func sessionOf(row eventlog.Row) *session.Session {
 		s.Writer = session.WriterLive // opencode 2 goes on with it when it starts
 	}
 	s.Delegated = row.Value("parent_id") != nil || strings.HasSuffix(s.Title, " subagent)")
-	s.Faults = eventlog.BadTimes(row, &times, "time_created", "time_updated")
+	s.Faults = eventlog.BadTimes(row.Value, &times, "time_created", "time_updated")
 	s.Created, s.Updated = times.Read(row.Value("time_created")).Time, times.Read(row.Value("time_updated")).Time
 	return s
 }

@@ -29,12 +29,9 @@ func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &editor{Editor: e, view: &joined{Reader: e.Reader(), ranks: map[string]int64{}}}, nil
+		return &editor{Editor: e, view: newJoined(e.Reader())}, nil
 	}
-	return eventlog.Edit(ctx, &wrapped, func(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
-		facts, r, err := newReader(ctx, db)
-		return facts, r.layout(), err
-	})
+	return eventlog.Edit(ctx, &wrapped, examined)
 }
 
 // editor writes changes of events into the rows that they are made of.
@@ -186,7 +183,7 @@ func (e *editor) Insert(ctx context.Context, name string, row []table.Field) (ta
 	for _, f := range row {
 		values[f.Name] = f.Value
 	}
-	of, ok := values[columnEvent].(event)
+	of, ok := values[columnEvent].(ended)
 	if name != tableMessages || !ok {
 		return e.Editor.Insert(ctx, name, row)
 	}
@@ -196,15 +193,15 @@ func (e *editor) Insert(ctx context.Context, name string, row []table.Field) (ta
 	}
 	p := event{m, of.nth}.part()
 	edited := docedit.Of(docedit.Whole{Column: "data", Text: column.Bytes(p.row["data"])})
-	if err := edited.Put(docedit.Spot{Column: "data"}.Member(columnState), jsontext.Value(column.View(values[columnState]))); err != nil {
+	if err := edited.Put(callState, jsontext.Value(of.state)); err != nil {
 		return 0, err
 	}
 	return placeOf(of.place, of.table, of.nth), e.updatePart(ctx, p, "data", column.Like(p.row["data"], string(edited.Document("data"))))
 }
 
 // insert finds the call that a new result answers: eventlog's neighbour is of its message.
-func insert(s *session.Session, it *session.Item, neighbour *eventlog.Row, _ string) ([]table.Field, error) {
-	e, _ := neighbour.Value(columnEvent).(event)
+func insert(s *session.Session, it *session.Item, near *docedit.Row, _ string) ([]table.Field, error) {
+	e, _ := near.Value(columnEvent).(event)
 	if e.table == tableDraft {
 		return nil, problem.New(problem.RolledBack, "", "%s", ownRows)
 	}
@@ -230,12 +227,17 @@ func insert(s *session.Session, it *session.Item, neighbour *eventlog.Row, _ str
 				return nil, problem.New(problem.RolledBack, "", "%s", crossed)
 			}
 			return []table.Field{
-				{Name: "id", Value: p.row["id"]}, {Name: columnPosition, Value: it.Position}, {Name: columnEvent, Value: event{e.stored, i + 1}},
-				{Name: columnState, Value: p.ended(r)},
+				{Name: "id", Value: p.row["id"]}, {Name: columnPosition, Value: it.Position}, {Name: columnEvent, Value: ended{event{e.stored, i + 1}, p.ended(r)}},
 			}, nil
 		}
 	}
 	return nil, problem.New(problem.RolledBack, "Check the store again.", "message %s has no call %s without a result", e.id, r.CallID)
+}
+
+// ended is the call that gets a result, and the state that it has then.
+type ended struct {
+	event
+	state string
 }
 
 // crossed is why calls that share an id stay as they are: results are told apart by their
@@ -248,7 +250,7 @@ const crossed = "calls of one message share an id, and which of them has no resu
 func (p *part) ended(r *session.Result) string {
 	doc := docedit.Of(docedit.Whole{Column: "data", Text: column.Bytes(p.row["data"])})
 	raw := func(other string, path ...string) string {
-		at := docedit.Spot{Column: "data"}.Member(columnState)
+		at := callState
 		for _, name := range path {
 			at = at.Member(name)
 		}
@@ -281,16 +283,15 @@ func timeOf(row table.Image, columns ...string) string {
 }
 
 // update is the difference of an event that a repair changed.
-func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
-	e, _ := row.Value(columnEvent).(event)
-	r := docedit.Of(row)
+func update(r *docedit.Row, c *change.Item) error {
+	e, _ := r.Value(columnEvent).(event)
 	d := &difference{Row: r, m: e.stored, parts: make([]table.Image, len(e.parts))}
 	for i := range e.parts {
 		d.parts[i] = e.parts[i].row
 	}
 	err := d.leaveOut(c, e)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	err = r.Apply(c, func(v change.Value) docedit.Place { return d.place(v, e.nth > 0) }, func(int) docedit.Spot { return docedit.Spot{Column: columnParts} })
 	if err == nil && d.changed {
@@ -301,7 +302,7 @@ func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
 	if e.table == tableDraft && (len(r.Changes()) > 0 || c.Shown || len(c.Notes()) > 0) {
 		err = problem.New(problem.RolledBack, "", "%s", ownRows)
 	}
-	return r.Changes(), err
+	return err
 }
 
 // together refuses a change in which a result leaves the message that has it in the row of
@@ -357,10 +358,10 @@ func (d *difference) place(v change.Value, held bool) docedit.Place {
 	return docedit.Place{}
 }
 
-// set changes the data of a part.
-func (d *difference) set(i int, path string, value jsontext.Value) error {
+// editPart changes the data of a part.
+func (d *difference) editPart(i int, edit func(doc *docedit.Row) error) error {
 	doc := docedit.Of(docedit.Whole{Column: "data", Text: column.Bytes(d.parts[i]["data"])})
-	if err := doc.Put(docedit.Spot{Column: "data", Pointer: jsontext.Pointer(path)}, value); err != nil {
+	if err := edit(doc); err != nil || len(doc.Changes()) == 0 {
 		return err
 	}
 	row := maps.Clone(d.parts[i])
@@ -388,7 +389,7 @@ func (d *difference) rename(v change.Value) error {
 	if at < 0 {
 		return docedit.NotAsRead(columnParts)
 	}
-	return d.set(at, "/callID", docedit.Quote(v.Is))
+	return d.editPart(at, func(doc *docedit.Row) error { return doc.Put(document.Member("callID"), docedit.Quote(v.Is)) })
 }
 
 func (d *difference) dropBlank(blank func(p *part) bool) {
@@ -401,14 +402,14 @@ func (d *difference) dropBlank(blank func(p *part) bool) {
 
 // leaveOut takes blocks out of a message or of a result, and shows U+0000 in what they say.
 func (d *difference) leaveOut(c *change.Item, e event) error {
-	data, notes := docedit.Spot{Column: "data"}, c.Notes()
+	notes := c.Notes()
 	if e.nth > 0 {
-		text := data.Member("state").Member("output")
+		text := callState.Member("output")
 		said := d.Text(text)
 		for n := range slices.Backward(e.part().State.Attachments) {
 			if note, leaves := notes[n+1]; leaves {
 				said = strings.TrimPrefix(said+"\n"+note, "\n")
-				if err := d.Put(data.Member("state").Member("attachments").Element(n), nil); err != nil {
+				if err := d.Put(callState.Member("attachments").Element(n), nil); err != nil {
 					return err
 				}
 			}
@@ -439,21 +440,25 @@ func (d *difference) leaveOut(c *change.Item, e event) error {
 			if note, leaves := notes[n]; leaves && note == "" {
 				d.parts[i], d.changed = nil, true
 			} else if leaves {
-				row := maps.Clone(d.parts[i])
-				row["data"] = column.Like(row["data"], `{"type":"text","text":`+string(docedit.Quote(note))+`}`)
-				d.parts[i], d.changed = row, true
+				err := d.editPart(i, func(doc *docedit.Row) error {
+					return doc.Put(document, jsontext.Value(`{"type":"text","text":`+string(docedit.Quote(note))+`}`))
+				})
+				if err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
 }
 
-// spoken are where the part of a call holds what is sent of it.
-var spoken = []docedit.Spot{stateOf("input"), stateOf("output"), stateOf("error"), stateOf("metadata").Member("output")}
-
-func stateOf(member string) docedit.Spot {
-	return docedit.Spot{Column: "data"}.Member("state").Member(member)
-}
+// document and callState are the documents of a message or a part, and of a call in that; spoken are
+// where it holds what is sent of it.
+var (
+	document  = docedit.Spot{Column: "data"}
+	callState = document.Member("state")
+	spoken    = []docedit.Spot{callState.Member("input"), callState.Member("output"), callState.Member("error"), callState.Member("metadata").Member("output")}
+)
 
 // showNUL shows U+0000 in a part of a message. Where the arguments of a call have it, it is shown in
 // the result too, as the change of the result does: both are one row.
@@ -461,34 +466,26 @@ func (d *difference) showNUL(i int) error {
 	places := spoken
 	switch p := &d.m.parts[i]; {
 	case p.Type == typeText:
-		places = []docedit.Spot{docedit.Spot{Column: "data"}.Member("text")}
+		places = []docedit.Spot{document.Member("text")}
 	case p.Type != typeTool || !p.Metadata.Server && !showsNUL(p.State.Input):
 		return nil
 	}
-	doc := docedit.Of(docedit.Whole{Column: "data", Text: column.Bytes(d.parts[i]["data"])})
-	if err := doc.ShowNUL(places...); err != nil {
-		return err
-	}
-	row := maps.Clone(d.parts[i])
-	row["data"] = column.Like(row["data"], string(doc.Document("data")))
-	d.parts[i], d.changed = row, true
-	return nil
+	return d.editPart(i, func(doc *docedit.Row) error { return doc.ShowNUL(places...) })
 }
 
 // end gives an answer the end that opencode gives to one that a person stopped, at the time
 // at which its row changed last. One that has its finish was not stopped: a summary with an
 // error would cover nothing. A text that was cut off is stored empty, and leaves.
 func (d *difference) end() error {
-	data := docedit.Spot{Column: "data"}
-	at, value := data.Member("time").Member("completed"), timeOf(d.m.row, "time_updated", "time_created")
-	if d.Raw(data.Member("time")) == nil {
-		at, value = data.Member("time"), `{"completed":`+value+`}`
+	at, value := document.Member("time").Member("completed"), timeOf(d.m.row, "time_updated", "time_created")
+	if d.Raw(document.Member("time")) == nil {
+		at, value = document.Member("time"), `{"completed":`+value+`}`
 	}
 	if err := d.Put(at, jsontext.Value(value)); err != nil {
 		return err
 	}
-	if d.Raw(data.Member("error")) == nil && d.m.info.Finish == "" {
-		if err := d.Put(data.Member("error"), jsontext.Value(`{"name":"`+aborted+`","data":{"message":"Aborted"}}`)); err != nil {
+	if d.Raw(document.Member("error")) == nil && d.m.info.Finish == "" {
+		if err := d.Put(document.Member("error"), jsontext.Value(`{"name":"`+aborted+`","data":{"message":"Aborted"}}`)); err != nil {
 			return err
 		}
 	}
@@ -498,11 +495,14 @@ func (d *difference) end() error {
 		if d.parts[i] == nil || p.wrong != "" || p.Type != typeText && p.Type != typeReasoning {
 			continue
 		}
-		doc := docedit.Of(docedit.Whole{Column: "data", Text: column.Bytes(p.row["data"])})
-		if time := data.Member("time"); doc.Raw(time) != nil && doc.Raw(time.Member("end")) == nil {
-			if err := d.set(i, "/time/end", jsontext.Value(timeOf(p.row, "time_updated", "time_created"))); err != nil {
-				return err
+		err := d.editPart(i, func(doc *docedit.Row) error {
+			if time := document.Member("time"); doc.Raw(time) == nil || doc.Raw(time.Member("end")) != nil {
+				return nil
 			}
+			return doc.Put(document.Member("time").Member("end"), jsontext.Value(timeOf(p.row, "time_updated", "time_created")))
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -80,7 +81,7 @@ func (t *relation) pick(columns ...string) []string {
 }
 
 // value is a value of a row of the table, nil for a column that it lacks.
-func (t *relation) value(row eventlog.Row, column string) any { return row.Value(t.stored[column]) }
+func (t *relation) value(row docedit.Record, column string) any { return row.Value(t.stored[column]) }
 
 // schema is what a database has.
 type schema struct {
@@ -89,28 +90,21 @@ type schema struct {
 	given  bool // the database itself gives out seq
 	unique bool // no two rows may have one seq, although it has to be written
 	clock  any  // stands for the form of the stored times
-	later  store.Later
 }
 
 // sequenced reports whether events are ordered by seq, as since 0.6.0. Before,
 // their times were the order.
 func (sc *schema) sequenced() bool { return sc.events.has("seq") }
 
-func readSchema(ctx context.Context, db table.Reader) (*schema, error) {
-	stored, err := db.Schema(ctx)
-	if err != nil {
-		return nil, err
-	}
-	sc := &schema{sessions: tableOf(stored, tableSessions), events: tableOf(stored, tableEvents)}
+func readSchema(ctx context.Context, db table.Reader, stored table.Schema) (sc *schema, err error) {
+	sc = &schema{sessions: tableOf(stored, tableSessions), events: tableOf(stored, tableEvents)}
 	if sc.sequenced() {
 		seq, events := sc.events.stored["seq"], stored.Tables[sc.events.name]
 		sc.given = events.Column(seq).Given
 		sc.unique = !sc.given && slices.ContainsFunc(events.Indexes, func(x table.Index) bool { return x.Unique && slices.Contains(x.Columns, seq) })
 	}
-	if sc.later, err = eventlog.Examine(ctx, db, stored, sc.known(), sc.events.name); err == nil {
-		sc.clock, err = sc.readClock(ctx, db)
-	}
-	return sc, db.Explain(err)
+	sc.clock, err = sc.readClock(ctx, db)
+	return sc, err
 }
 
 // readClock looks at the form in which the first event's time is stored.
@@ -147,7 +141,6 @@ func (sc *schema) facts() session.Store {
 			Adapts: map[string]string{"SC304": "moves system messages to the start of the request"},
 		},
 		Generation: sequenced, Versions: "written by Spring AI Session 0.6.0 or later",
-		Condition: session.Condition{ReadOnly: sc.readOnly()},
 	}
 	if _, form := times.Parse(column.View(sc.clock)); form != nil && !strings.Contains(form.Layout, "07") {
 		f.Zoneless = "JVMs" // JdbcSessionRepository stores LocalDateTime of its own zone
@@ -157,8 +150,8 @@ func (sc *schema) facts() session.Store {
 		f.Advice = []string{"Spring AI Session before 0.6.0 sorts events by time, so a summary comes after messages that it should precede, " +
 			"and its compaction deletes what it summarizes: upgrade it, and add the two columns of its migration guide."}
 	}
-	if sc.later.Found != "" {
-		f.Faults = append(f.Faults, sc.later.Fault(session.Ref{Table: sc.events.name, Key: "*"}))
+	if sc.unique {
+		f.ReadOnly = "each seq must be unique, but nothing gives out new ones: make seq the table's INTEGER PRIMARY KEY, as a generated column is elsewhere"
 	}
 	return f
 }
@@ -172,18 +165,6 @@ func (sc *schema) known() []eventlog.Known {
 	return []eventlog.Known{{Table: sc.sessions.name, Needed: sessionColumns}, {Table: sc.events.name, Needed: needed}}
 }
 
-// readOnly says why a database of this schema is not repaired in place, "" if it
-// is.
-func (sc *schema) readOnly() string {
-	switch {
-	case sc.later.ReadOnly() != "":
-		return sc.later.ReadOnly()
-	case sc.unique:
-		return "each seq must be unique, but nothing gives out new ones: make seq the table's INTEGER PRIMARY KEY, as a generated column is elsewhere"
-	}
-	return ""
-}
-
 // timesStay is why no event of the tables before 0.6.0 gets another place.
 const timesStay = "its time is its place, and would no longer say when it was said: " +
 	"add the columns seq and archived, as the migration guide of Spring AI Session 0.6.0 says, and repair it then"
@@ -195,24 +176,9 @@ const (
 
 // Kind is Spring AI Session's row in the table of adapters. It is a library
 // within other programs, so there is no place to look for its database.
-var Kind = store.Kind{
-	Name:   kindName,
-	Title:  kindTitle,
-	Detect: detect,
-	Open:   open,
-	Edit: func(ctx context.Context, src *store.Source) (store.Editor, error) {
-		return eventlog.Edit(ctx, src, reread)
-	},
-}
+var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindTitle, Open: open}, detect, reread)
 
-func detect(ctx context.Context, src *store.Source) store.Detection {
-	if src.DB == nil {
-		return store.Detection{}
-	}
-	stored, err := src.DB.Schema(ctx)
-	if err != nil {
-		return store.Detection{}
-	}
+func detect(_ context.Context, _ table.Reader, stored table.Schema) store.Detection {
 	events, sessions := tableOf(stored, tableEvents), tableOf(stored, tableSessions)
 	switch {
 	case !events.has("id", "session_id", "message_type", "message_content") || !sessions.has("id"):
@@ -225,19 +191,14 @@ func detect(ctx context.Context, src *store.Source) store.Detection {
 
 // open reads everything but texts.
 func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
-	sc, err := readSchema(ctx, src.DB)
-	if err != nil {
-		return nil, err
-	}
-	facts := sc.facts()
-	if opts.Deep {
-		low, err := sc.lowVersions(ctx, src.DB)
-		if err != nil {
-			return nil, err
+	return eventlog.OpenBy(ctx, src, opts, func(ctx context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
+		sc, err := readSchema(ctx, db, stored)
+		facts := sc.facts()
+		if err == nil && opts.Deep {
+			facts.Faults, err = sc.lowVersions(ctx, db)
 		}
-		facts.Faults = append(facts.Faults, low...)
-	}
-	return eventlog.Open{DB: src.DB, Facts: facts, Layout: sc.layout(), Options: opts}.Store(ctx)
+		return facts, sc.layout(), err
+	})
 }
 
 // saidColumns are the columns of an event that say something. The others say
@@ -251,10 +212,11 @@ func (sc *schema) layout() *eventlog.Layout {
 		Events: eventlog.Table{
 			Name: sc.events.name, Columns: sc.events.columns, Key: sc.events.pick("session_id"), ID: sc.events.stored["id"],
 		},
+		Known: sc.known(),
 		Place: sc.events.pick("timestamp"), Order: sc.orderByTime,
 		Session: sc.session, Item: sc.item, Finish: sc.finish,
 		Said: sc.events.pick(saidColumns...), Content: sc.content,
-		Write: eventlog.Write{Insert: sc.insert, Part: sc.part, Update: sc.update, Session: sc.updateSession, Set: sc.setEvent},
+		Write: eventlog.Write{Insert: sc.insert, Part: sc.part, Update: sc.update, Session: sc.updateSession, Typed: sc.typed},
 	}
 	if sc.sequenced() {
 		l.Place, l.Order = sc.events.pick("seq"), sc.orderBySequence
@@ -312,12 +274,9 @@ func (sc *schema) tick() time.Duration {
 }
 
 // reread is the layout of a database that is open for writing.
-func reread(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
-	sc, err := readSchema(ctx, db)
-	if err != nil {
-		return session.Store{}, nil, err
-	}
-	return sc.facts(), sc.layout(), nil
+func reread(ctx context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
+	sc, err := readSchema(ctx, db, stored)
+	return sc.facts(), sc.layout(), err
 }
 
 // lowVersions reports the sessions that have more messages than were ever counted.
@@ -331,7 +290,7 @@ func (sc *schema) lowVersions(ctx context.Context, db table.Reader) ([]session.F
 	}
 	s, e := &sc.sessions, &sc.events
 	messages := map[string]*int64{}
-	_, err := db.Scan(ctx, table.Selection{Table: e.name, Columns: e.pick("session_id", "synthetic"), Glance: true}, func(_ table.Place, row []table.Value) error {
+	_, err := table.Glance(ctx, db, e.name, e.pick("session_id", "synthetic"), func(row []table.Value) {
 		id := column.View(row[0])
 		if is, ok := column.Bool(row[1]); ok && !is {
 			if messages[id] == nil {
@@ -339,27 +298,22 @@ func (sc *schema) lowVersions(ctx context.Context, db table.Reader) ([]session.F
 			}
 			*messages[id]++
 		}
-		return nil
 	})
 	if err != nil {
-		return nil, db.Explain(err)
+		return nil, err
 	}
 	sessions, first := 0, ""
-	_, err = db.Scan(ctx, table.Selection{Table: s.name, Columns: s.pick("id", "event_version"), Glance: true}, func(_ table.Place, row []table.Value) error {
+	_, err = table.Glance(ctx, db, s.name, s.pick("id", "event_version"), func(row []table.Value) {
 		id := column.View(row[0])
 		if version, _ := column.Int(row[1]); row[0] == nil || row[1] == nil || messages[id] == nil || version >= *messages[id] {
-			return nil
+			return
 		}
 		if sessions++; sessions == 1 || id < first {
 			first = strings.Clone(id)
 		}
-		return nil
 	})
-	if err != nil {
-		return nil, db.Explain(err)
-	}
-	if sessions == 0 {
-		return nil, nil
+	if err != nil || sessions == 0 {
+		return nil, err
 	}
 	return []session.Fault{{
 		Kind: session.Housekeeping, Item: -1, Ref: session.Ref{Table: s.name, Key: first}, Field: "event_version", Count: sessions,

@@ -17,15 +17,12 @@ import (
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/docedit"
-	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // update is the difference of an event that a repair changed.
-func (sc *schema) update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
-	r := docedit.Of(row)
-	err := r.Apply(c, func(v change.Value) docedit.Place { return sc.place(r, c, v) }, sc.dataPart)
-	return r.Changes(), err
+func (sc *schema) update(r *docedit.Row, c *change.Item) error {
+	return r.Apply(c, func(v change.Value) docedit.Place { return sc.place(r, c, v) }, sc.dataPart)
 }
 
 // dataPart is an element of message_data: a call or a response.
@@ -75,16 +72,9 @@ func isText(stored jsontext.Value, text string) bool {
 	return (stored == nil || jsonscan.Exact.Unmarshal(stored, &v) == nil) && v.text == text
 }
 
-// fields collects the values of a new row, for the columns that there are.
-type fields struct {
-	events *relation
-	list   []table.Field
-}
-
-func (f *fields) set(column string, value any) {
-	if f.events.has(column) {
-		f.list = append(f.list, table.Field{Name: f.events.stored[column], Value: value})
-	}
+// field is a value of a new row.
+func (sc *schema) field(column string, value any) table.Field {
+	return table.Field{Name: sc.events.stored[column], Value: value}
 }
 
 // response is an element of message_data as the library writes it (docs/stores/spring-ai-session.md#what-is-read).
@@ -95,47 +85,35 @@ type response struct {
 }
 
 // insert is the row of a new result: a TOOL message like the library's own.
-func (sc *schema) insert(s *session.Session, it *session.Item, neighbour *eventlog.Row, id string) ([]table.Field, error) {
+func (sc *schema) insert(s *session.Session, it *session.Item, like *docedit.Row, _ string) ([]table.Field, error) {
 	r := &it.Results[0]
 	text, err := json.Marshal([]response{{r.CallID, s.ToolBefore(it, r.CallID), r.Text}})
 	if err != nil {
 		return nil, problem.New(problem.RolledBack, "repair the text of the call first", "the result of a call cannot be written: %v", err)
 	}
-	like := eventlog.Row{}
-	if neighbour != nil {
-		like = *neighbour
-	}
-	row := fields{events: &sc.events}
-	row.set("id", id)
-	row.set("session_id", s.ID)
-	row.set("message_type", "TOOL")
-	row.set("message_content", "")
-	row.set("message_data", string(text))
-	row.set("synthetic", column.BoolLike(sc.events.value(like, "synthetic"), false))
-	row.set("archived", column.BoolLike(sc.events.value(like, "archived"), it.Flags.Has(session.Archived)))
-	row.set("branch", orNull(it.Branch))
-	row.set("metadata", sc.metadataFor(it.Agent, like))
-	return append(row.list, sc.placeOf(it, like)...), nil
+	return append(sc.standing(it, like), sc.field("message_type", "TOOL"), sc.field("message_content", ""), sc.field("message_data", string(text)),
+		sc.field("synthetic", column.BoolLike(sc.events.value(like, "synthetic"), false)), sc.field("metadata", sc.metadataFor(it.Agent, like))), nil
 }
 
-// placeOf are the columns that say when and where an item stands. seq is left to
-// SQLite where it gives one out.
-func (sc *schema) placeOf(it *session.Item, like eventlog.Row) []table.Field {
-	row := fields{events: &sc.events}
-	if !sc.given {
-		row.set("seq", column.IntLike(sc.events.value(like, "seq"), it.Position))
-	}
+// standing are the columns that say when and where an item stands, and who sees it. seq is
+// left to SQLite where it gives one out.
+func (sc *schema) standing(it *session.Item, like docedit.Record) []table.Field {
 	stored := sc.events.value(like, "timestamp")
 	if !times.Read(stored).Equal(it.Time) || it.Time.IsZero() {
 		stored = sc.timed(it.Time)
 	}
-	row.set("timestamp", stored)
-	return row.list
+	row := []table.Field{
+		sc.field("timestamp", stored), sc.field("archived", column.BoolLike(sc.events.value(like, "archived"), it.Flags.Has(session.Archived))), sc.field("branch", column.OrNull(it.Branch)),
+	}
+	if !sc.given {
+		row = append(row, sc.field("seq", column.IntLike(sc.events.value(like, "seq"), it.Position)))
+	}
+	return row
 }
 
 // metadataFor names the agent of a new event in the way in which the event beside
 // it does.
-func (sc *schema) metadataFor(agent string, like eventlog.Row) string {
+func (sc *schema) metadataFor(agent string, like docedit.Record) string {
 	if agent == "" {
 		return defaultMetadata
 	}
@@ -155,75 +133,24 @@ func (sc *schema) metadataFor(agent string, like eventlog.Row) string {
 }
 
 // part is the row of a response that was one of several in a row.
-func (sc *schema) part(s *session.Session, c *change.Item, row eventlog.Row, id string) ([]table.Field, error) {
-	r, it := docedit.Of(row), c.Is
-	if err := r.Apply(c, func(v change.Value) docedit.Place { return sc.place(r, c, v) }, sc.dataPart); err != nil {
-		return nil, err
-	}
+func (sc *schema) part(_ *session.Session, c *change.Item, r *docedit.Row, _ string) ([]table.Field, error) {
 	data := slices.Concat([]byte("["), r.Raw(sc.dataPart(c.Part)), []byte("]"))
-	made := fields{events: &sc.events}
+	made := append(sc.standing(c.Is, r), sc.field("message_data", column.Like(sc.events.value(r, "message_data"), string(data))))
 	for _, column := range []string{"message_type", "message_content", "synthetic", "metadata"} {
-		made.set(column, sc.events.value(row, column))
+		made = append(made, sc.field(column, sc.events.value(r, column)))
 	}
-	made.set("id", id)
-	made.set("session_id", s.ID)
-	made.set("message_data", column.Like(sc.events.value(row, "message_data"), string(data)))
-	made.set("archived", column.BoolLike(sc.events.value(row, "archived"), it.Flags.Has(session.Archived)))
-	made.set("branch", orNull(it.Branch))
-	return append(made.list, sc.placeOf(it, row)...), nil
-}
-
-func orNull(text string) any {
-	if text == "" {
-		return nil
-	}
-	return text
-}
-
-// setEvent is the difference of an event of which columns are set that the model
-// does not hold.
-func (sc *schema) setEvent(row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {
-	if dates := func(e session.Edit) bool { return e.Field == "timestamp" }; !sc.sequenced() && slices.ContainsFunc(sets, dates) {
-		return nil, problem.New(problem.RolledBack, "", "record %s cannot be changed: %s", column.View(sc.events.value(row, "id")), timesStay)
-	}
-	return sc.setAll(&sc.events, row, sets)
+	return made, nil
 }
 
 // updateSession counts event_version on, as every write of the library does: a
 // compaction that began before the repair is refused by it. It does so once for a
 // repair.
-func (sc *schema) updateSession(row eventlog.Row, c *change.Session) ([]table.FieldChange, error) {
-	list, err := sc.setAll(&sc.sessions, row, c.Sets)
-	if err != nil || !sc.sessions.has("event_version") {
-		return list, err
-	}
+func (sc *schema) updateSession(r *docedit.Row, _ *change.Session) error {
 	name := sc.sessions.stored["event_version"]
-	at := slices.IndexFunc(list, func(c table.FieldChange) bool { return c.Name == name })
-	if at < 0 {
-		stored := table.Kept(sc.sessions.value(row, "event_version"))
-		at, list = len(list), append(list, table.FieldChange{Name: name, Old: stored, New: stored})
+	if n, ok := column.Int(r.Now(name)); ok {
+		r.Set(name, column.IntLike(r.Now(name), n+1))
 	}
-	if n, ok := column.Int(list[at].New); ok {
-		list[at].New = column.IntLike(list[at].New, n+1)
-	}
-	return list, nil
-}
-
-// setAll sets columns of a row, in the forms that the store has for them.
-func (sc *schema) setAll(t *relation, row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {
-	var list []table.FieldChange
-	for _, e := range sets {
-		if e.Op != session.Set || e.Value == nil || !t.has(e.Field) {
-			return nil, problem.New(problem.RolledBack, "", "%s cannot be set: table %s has no such column", e.Field, t.name)
-		}
-		stored := t.value(row, e.Field)
-		value, err := sc.typed(e.Field, *e.Value)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, table.FieldChange{Name: t.stored[e.Field], Old: table.Kept(stored), New: value})
-	}
-	return list, nil
+	return nil
 }
 
 // typed is a value as a column holds it.
@@ -232,6 +159,9 @@ func (sc *schema) typed(column, text string) (value any, err error) {
 	case "event_version", "seq":
 		value, err = strconv.ParseInt(text, 10, 64)
 	case "timestamp", "created_at":
+		if column == "timestamp" && !sc.sequenced() {
+			return nil, problem.New(problem.RolledBack, "", "the timestamp cannot be changed: %s", timesStay)
+		}
 		value = text
 		if _, number := sc.clock.(int64); number {
 			value, err = strconv.ParseInt(text, 10, 64)

@@ -98,6 +98,20 @@ type Selection struct {
 	Glance bool
 }
 
+// Glance hands some columns of the rows of a table to fn: nil for those that it does not have,
+// and no rows of a table without the first. It is a scan with Selection.Glance.
+func Glance(ctx context.Context, db Reader, name string, columns []string, fn func(row []Value)) (lost []session.Fault, err error) {
+	stored, err := db.Schema(ctx)
+	if err != nil || !stored.Has(name, columns[0]) {
+		return nil, err
+	}
+	there, spread := stored.Present(name, columns)
+	return db.Scan(ctx, Selection{Table: name, Columns: there, Glance: true}, func(_ Place, row []Value) error {
+		fn(spread(row))
+		return nil
+	})
+}
+
 // Enough ends a scan.
 var Enough = errors.New("enough rows") //nolint:revive,staticcheck // it is no failure
 
@@ -148,6 +162,24 @@ func (s Schema) Columns(table string) []string {
 		names = append(names, c.Name)
 	}
 	return names
+}
+
+// Present are those of some columns that a table has; spread makes of a row of these one of
+// all, with nil for the others, until it makes the next.
+func (s Schema) Present(table string, columns []string) (there []string, spread func(row []Value) []Value) {
+	var at []int
+	for i, c := range columns {
+		if s.Has(table, c) {
+			there, at = append(there, c), append(at, i)
+		}
+	}
+	all := make([]Value, len(columns))
+	return there, func(row []Value) []Value {
+		for i, v := range row {
+			all[at[i]] = v
+		}
+		return all
+	}
 }
 
 // Names are the names of the tables, sorted.

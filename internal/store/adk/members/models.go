@@ -71,7 +71,7 @@ func parseTable(reader Reader) map[string]*shape {
 				model.members[strings.ReplaceAll(name, "_", "")] = s
 				continue
 			}
-			model.members[name], model.members[toCamelCase(name)] = s, s
+			model.members[name], model.members[InCamel(name)] = s, s
 			if strings.HasSuffix(of, "!!") || strings.HasSuffix(of, "!+") {
 				model.needed = append(model.needed, name)
 			}
@@ -97,7 +97,8 @@ func shapeOf(of string, all map[string]*shape, reader Reader) *shape {
 	return s
 }
 
-func toCamelCase(name string) string {
+// InCamel is a name in camel case.
+func InCamel(name string) string {
 	words := strings.Split(name, "_")
 	for i, word := range words[1:] {
 		words[i+1] = strings.ToUpper(word[:1]) + word[1:]
