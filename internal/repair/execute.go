@@ -32,7 +32,7 @@ type executed struct {
 
 // join adds what the ledger of a batch needs to know of another tree.
 func (c *executed) join(other *executed) {
-	c.gone, c.added = append(c.gone, other.gone...), c.added+other.added
+	c.gone, c.amended, c.added = append(c.gone, other.gone...), append(c.amended, other.amended...), c.added+other.added
 	maps.Copy(c.edited, other.edited)
 	maps.Copy(c.set, other.set)
 	c.emptied = append(c.emptied, other.emptied...)

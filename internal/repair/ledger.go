@@ -47,6 +47,10 @@ func balance(before, after map[string]store.Sum, all *executed) (Ledger, error) 
 	for _, record := range all.edited {
 		edited[record.Key], other[record.Key] = true, true
 	}
+	scrubbed := map[string]bool{} // of which no digest may have what becomes of them
+	for _, a := range all.amended {
+		scrubbed[recordOf(a.edit.Ref).Key] = a.edit.Op == session.Scrub || scrubbed[recordOf(a.edit.Ref).Key]
+	}
 	for _, record := range all.set { // the journal has what was there
 		other[record.Key] = true
 	}
@@ -67,7 +71,7 @@ func balance(before, after map[string]store.Sum, all *executed) (Ledger, error) 
 		switch {
 		case !there:
 			return l, fmt.Errorf("item %s is missing", key)
-		case edited[key] && now == sum:
+		case edited[key] && now == sum && !scrubbed[key]:
 			return l, fmt.Errorf("item %s is unchanged, although the plan changes it", key)
 		case edited[key]:
 			l.Edited++
