@@ -32,9 +32,9 @@ func addBaselineFlags(cmd *cobra.Command) {
 	flags.String(writeBaselineFlag, "", "write all findings into this `FILE`, and end with 0")
 }
 
-// comparison begins the comparison of stores with the baseline, nil without one. A run that
+// beginComparison begins the comparison of stores with the baseline, nil without one. A run that
 // writes a baseline compares nothing.
-func (p *program) comparison(stores []string) (*baseline.Comparison, error) {
+func (p *program) beginComparison(stores []string) (*baseline.Comparison, error) {
 	if p.config.Baseline == "" || p.config.WriteBaseline != "" {
 		return nil, nil
 	}
@@ -45,13 +45,13 @@ func (p *program) comparison(stores []string) (*baseline.Comparison, error) {
 	return baseline.NewComparison(file, stores), nil
 }
 
-// compare marks the findings of a store that are known; broken says that the store
+// compareBaseline marks the findings of a store that are known; broken says that the store
 // could not be read as it should.
-func (run *checkRun) compare(result *check.Result, broken bool) {
+func (run *checkRun) compareBaseline(result *check.Result, broken bool) {
 	if run.known == nil {
 		return
 	}
-	run.known.Take(result, baseline.Looked{
+	run.known.CompareStore(result, baseline.Looked{
 		Rules: run.rules, Deep: run.config.Deep, Texts: run.withTexts(run.rules), Itself: run.asksItself(),
 		Part: run.partOf() != "", Broken: broken,
 	})
@@ -59,24 +59,24 @@ func (run *checkRun) compare(result *check.Result, broken bool) {
 
 // asksItself reports whether the run asks the rules about a store as a whole.
 func (run *checkRun) asksItself() bool {
-	return run.config.Session == "" && run.shard.first() && slices.ContainsFunc(run.rules, func(r *rules.Rule) bool { return r.Scope&rules.PerStore != 0 })
+	return run.config.Session == "" && run.shard.hasStoreFindings() && slices.ContainsFunc(run.rules, func(r *rules.Rule) bool { return r.Scope&rules.PerStore != 0 })
 }
 
-// ending is what is known when all stores were looked at; file is that of a baseline
+// finishBaseline is what is known when all stores were looked at; file is that of a baseline
 // to write, nil without one. With an error the baseline was not written, and the
 // exit code says so.
-func (run *checkRun) ending(ctx context.Context, args []string, file *atomicfile.File) (end render.Ending, err error) {
+func (run *checkRun) finishBaseline(ctx context.Context, args []string, file *atomicfile.File) (end render.Ending, err error) {
 	end.Next = nextCommands(args, run.results)
 	switch {
 	case file != nil:
 		if end.Baseline, err = run.writeBaseline(ctx, file); err == nil {
-			end.Next = []render.Command{run.again(writeBaselineFlag, baselineFlag, run.config.WriteBaseline, "fail on new findings only")}
+			end.Next = []render.Command{run.commandWithFlag(writeBaselineFlag, baselineFlag, run.config.WriteBaseline, "fail on new findings only")}
 		}
-		run.code = worse(run.code, exitCode(err))
+		run.code = worseCode(run.code, exitCode(err))
 	case run.known != nil:
-		end.Baseline = &render.Baseline{Path: run.config.Baseline, Known: run.known.Known, Gone: run.known.Gone()}
+		end.Baseline = &render.Baseline{Path: run.config.Baseline, Known: run.known.Known, Gone: run.known.CountGone()}
 		if run.onlyGone(end.Baseline) {
-			end.Next = append(end.Next, run.again(baselineFlag, writeBaselineFlag, run.config.Baseline, "drop what is gone"))
+			end.Next = append(end.Next, run.commandWithFlag(baselineFlag, writeBaselineFlag, run.config.Baseline, "drop what is gone"))
 		}
 	}
 	end.ExitCode = run.code
@@ -86,8 +86,8 @@ func (run *checkRun) ending(ctx context.Context, args []string, file *atomicfile
 // onlyGone reports whether to write the baseline anew would drop what is gone and do
 // nothing else.
 func (run *checkRun) onlyGone(b *render.Baseline) bool {
-	isNew := func(r *check.Result) bool { return len(check.Fresh(r.Findings)) > 0 }
-	return b.Gone > 0 && run.known.Open() == 0 && run.code == exitOK && run.partOf() == "" && !slices.ContainsFunc(run.results, isNew)
+	isNew := func(r *check.Result) bool { return len(check.FreshFindings(r.Findings)) > 0 }
+	return b.Gone > 0 && run.known.CountOpen() == 0 && run.code == exitOK && run.partOf() == "" && !slices.ContainsFunc(run.results, isNew)
 }
 
 // newBaseline begins the file of --write-baseline, nil without one. Nothing stands
@@ -106,7 +106,7 @@ func (p *program) newBaseline(ctx context.Context, stores []string) (*atomicfile
 			return nil, problem.New(problem.Usage, "Name another file, or move this one away.", "%v; it is not replaced", err)
 		}
 	}
-	if p.isTaken(ctx, path, p.taken(stores)) {
+	if p.isTaken(ctx, path, p.takenPaths(stores)) {
 		return nil, problem.New(problem.Usage, "Name another file.", "the baseline %s would overwrite a store, the configuration or standard input", path)
 	}
 	file, err := atomicfile.Create(ctx, path, 0o666) // less the umask
@@ -144,7 +144,7 @@ func (run *checkRun) writeBaseline(ctx context.Context, file *atomicfile.File) (
 		return nil, problem.New(problem.Class(run.code), "See above why.",
 			"the baseline %s was not written: not everything could be read, and what is missing would be new in the next run", path)
 	}
-	made := baseline.New(baseline.Tool(tool()), run.results)
+	made := baseline.New(baseline.Tool(thisTool()), run.results)
 	err := made.Write(machine.EscapeJSON(file))
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -158,9 +158,9 @@ func (run *checkRun) writeBaseline(ctx context.Context, file *atomicfile.File) (
 	return &render.Baseline{Path: path, Known: len(made.Findings), Written: true}, nil
 }
 
-// again is the command of this run with one flag in the place of another, or behind
+// commandWithFlag is the command of this run with one flag in the place of another, or behind
 // all others. A value that was given besides goes. What stands behind -- are stores.
-func (p *program) again(flag, other, value, why string) render.Command {
+func (p *program) commandWithFlag(flag, other, value, why string) render.Command {
 	flags, stores := beforeDashes(p.args)
 	words, found := []string{"sessctl"}, false
 	for i := 0; i < len(flags); i++ {

@@ -64,7 +64,7 @@ In a pipe they are the same: ` + "`sessctl check | grep 'error SC701'`" + `.
 
 func addCheckFlags(cmd *cobra.Command, p *program) {
 	flags := cmd.Flags()
-	addFormatFlag(cmd, checks.Names()...)
+	addFormatFlag(cmd, checks.FormatNames()...)
 	addPagerFlag(cmd)
 	addReportFlag(cmd)
 	addStoreFlag(cmd)
@@ -98,7 +98,7 @@ func runCheck(cmd *cobra.Command, p *program, args []string) error {
 	if err := p.byIndex(); err != nil {
 		return err
 	}
-	paths, empty, err := p.expand(ctx, args)
+	paths, empty, err := p.expandArguments(ctx, args)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func runCheck(cmd *cobra.Command, p *program, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer reports.discard()
+	defer reports.discardReports()
 	if file != nil || len(reports) > 0 {
 		defer surviveClosedPipes()()
 	}
@@ -122,22 +122,22 @@ func runCheck(cmd *cobra.Command, p *program, args []string) error {
 		return err
 	}
 	for _, e := range empty {
-		run.unread(e.word, e.reason)
+		run.noteUnread(e.word, e.reason)
 	}
 	if p.config.Session != "" && len(paths) > 1 {
-		if run.only, err = p.silent().storeOf(ctx, paths, p.config.Session); err != nil && !errors.Is(err, view.ErrNoSession) {
+		if run.only, err = p.silentProgram().storeOf(ctx, paths, p.config.Session); err != nil && !errors.Is(err, view.ErrNoSession) {
 			return err
 		}
 	}
 	for _, path := range paths {
-		if err := run.store(ctx, path); err != nil {
+		if err := run.checkStore(ctx, path); err != nil {
 			return err
 		}
 	}
 	if len(run.results) == 0 && run.missed != nil {
-		return run.nowhere()
+		return run.sessionNotFound()
 	}
-	return run.end(ctx, args, file, reports)
+	return run.finishRun(ctx, args, file, reports)
 }
 
 // checkRun is one run of check over several stores.
@@ -167,7 +167,7 @@ func newCheckRun(p *program, reports reportFiles, paths []string, several bool) 
 	if run.rules, err = p.selectedRules(); err != nil {
 		return nil, err
 	}
-	if run.judge, err = p.judge(); err != nil {
+	if run.judge, err = p.parseJudge(); err != nil {
 		return nil, err
 	}
 	if c.Explain && c.Session == "" {
@@ -176,9 +176,9 @@ func newCheckRun(p *program, reports reportFiles, paths []string, several bool) 
 	switch {
 	case len(run.rules) == 0:
 	case !slices.ContainsFunc(run.rules, func(r *rules.Rule) bool { return r.Scope&(rules.PerTree|rules.PerStore) != 0 }):
-		p.note("these rules are about recordings of a run: `sessctl replay` asks them")
+		p.printNote("these rules are about recordings of a run: `sessctl replay` asks them")
 	case !c.Deep && !slices.ContainsFunc(run.rules, func(r *rules.Rule) bool { return !r.Deep }):
-		p.note("these rules find nothing without --deep")
+		p.printNote("these rules find nothing without --deep")
 	}
 	if c.Since != "" {
 		if run.since, err = parseSince(c.Since, time.Now()); err != nil {
@@ -196,7 +196,7 @@ func newCheckRun(p *program, reports reportFiles, paths []string, several bool) 
 	if !run.since.IsZero() {
 		p.since = run.since.Add(-zones)
 	}
-	if run.known, err = p.comparison(paths); err != nil {
+	if run.known, err = p.beginComparison(paths); err != nil {
 		return nil, err
 	}
 	writers, roots := p.checkWriters(reports, several, time.Now())
@@ -209,18 +209,18 @@ func newCheckRun(p *program, reports reportFiles, paths []string, several bool) 
 	return run, nil
 }
 
-// store checks one store and prints the result. What is wrong with the store
+// checkStore checks one store and prints the result. What is wrong with the store
 // is shown and counts, but the next one is still checked; an error ends the run.
-func (run *checkRun) store(ctx context.Context, path string) error {
+func (run *checkRun) checkStore(ctx context.Context, path string) error {
 	start := time.Now()
 	var result *check.Result
 	limited, done := run.withinMemory(ctx, path)
 	defer done()
-	err := run.onlySession(path).read(limited, path, func(opened *registry.Opened) (err error) {
+	err := run.onlySession(path).readStore(limited, path, func(opened *registry.Opened) (err error) {
 		if run.only != "" && run.only != path {
 			return view.ErrNoSession
 		}
-		result, err = run.check(limited, opened)
+		result, err = run.checkOpened(limited, opened)
 		return err
 	})
 	if stopped := context.Cause(limited); problem.ClassOf(stopped) != 0 {
@@ -235,44 +235,44 @@ func (run *checkRun) store(ctx context.Context, path string) error {
 	case run.config.Session != "" && problem.ClassOf(err) == problem.Usage:
 		return err
 	case err != nil:
-		run.unread(path, err)
+		run.noteUnread(path, err)
 	}
 	if result == nil {
 		return nil
 	}
-	run.compare(result, err != nil)
-	run.count(result)
+	run.compareBaseline(result, err != nil)
+	run.countResult(result)
 	return run.writer.Store(result, time.Since(start))
 }
 
-// unread shows and counts that a store could not be read, or not to its end, or that
+// noteUnread shows and counts that a store could not be read, or not to its end, or that
 // an argument means none.
-func (run *checkRun) unread(path string, err error) {
-	run.report(err)
-	run.writer.Unread(unread(path, err))
-	run.code = worse(run.code, exitCode(err))
+func (run *checkRun) noteUnread(path string, err error) {
+	run.reportError(err)
+	run.writer.Unread(unreadStore(path, err))
+	run.code = worseCode(run.code, exitCode(err))
 }
 
-// end prints what concerns all stores and gives the files of the run their names. A
+// finishRun prints what concerns all stores and gives the files of the run their names. A
 // signal that comes before leaves all of them as they were; behind the first name all
 // get theirs, and the run ends as if none had come.
-func (run *checkRun) end(ctx context.Context, args []string, file *atomicfile.File, reports reportFiles) error {
-	end, failed := run.ending(ctx, args, file)
+func (run *checkRun) finishRun(ctx context.Context, args []string, file *atomicfile.File, reports reportFiles) error {
+	end, failed := run.finishBaseline(ctx, args, file)
 	if err := run.writer.Close(end); err != nil {
 		return err
 	}
 	if begun := end.Baseline != nil && end.Baseline.Written; !begun && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err := cmp.Or(reports.commit(), failed); err != nil {
+	if err := cmp.Or(reports.commitReports(), failed); err != nil {
 		return err
 	}
-	return ended(run.code)
+	return withFinalCode(run.code)
 }
 
-// check checks an opened store. With an error the result, if any, holds what
+// checkOpened checks an opened store. With an error the result, if any, holds what
 // was found before.
-func (run *checkRun) check(ctx context.Context, opened *registry.Opened) (*check.Result, error) {
+func (run *checkRun) checkOpened(ctx context.Context, opened *registry.Opened) (*check.Result, error) {
 	if err := run.assumeDead(opened.Facts()); err != nil {
 		return nil, err
 	}
@@ -280,7 +280,7 @@ func (run *checkRun) check(ctx context.Context, opened *registry.Opened) (*check
 	var st store.Store = opened
 	opts := check.Options{
 		Rules: run.rules, Judge: run.judge, Explain: run.config.Explain, Bodies: run.withTexts(run.rules), Roots: run.roots || run.known != nil,
-		OmitStore: !run.shard.first(),
+		OmitStore: !run.shard.hasStoreFindings(),
 	}
 	if run.config.Session != "" {
 		one, err := findSession(ctx, opened, run.config.Session)
@@ -294,7 +294,7 @@ func (run *checkRun) check(ctx context.Context, opened *registry.Opened) (*check
 		st, opts.Session = one, one.found.ID
 	}
 	if run.isPart() {
-		st = part{st, run.mayCount, func(tree *session.Tree) bool { return run.holds(tree) && touchedSince(run.since)(tree) }}
+		st = part{st, run.mayCount, func(tree *session.Tree) bool { return run.isAskedFor(tree) && touchedSince(run.since)(tree) }}
 	}
 	if len(run.trees) > 0 {
 		opts.Bodies = opts.Bodies || run.config.ShowContent
@@ -307,10 +307,10 @@ func (run *checkRun) check(ctx context.Context, opened *registry.Opened) (*check
 	opts.Recorded, opts.Runtime = run.recorded, events.Runtime
 	forecast := repair.NewForecast(ctx, opened.Store, repair.Options{Judge: run.judge, Prologue: opened.Kind.Prologue})
 	if opened.Facts().Read != session.ByIndex {
-		opts.Fixes = forecast.Tree
+		opts.Fixes = forecast.MarkTree
 	}
 	result, err := check.Run(ctx, st, opts)
-	forecast.Store(result)
+	forecast.MarkStore(result)
 	if err != nil && result.Incomplete == "" {
 		result.Incomplete = "the store could not be read to its end"
 	}
@@ -322,10 +322,10 @@ func (run *checkRun) isPart() bool {
 	return !run.since.IsZero() || !run.shard.isWhole() || run.config.App+run.config.User != ""
 }
 
-// holds tells by the root of a tree whether it is one of those that are asked for.
-func (run *checkRun) holds(tree *session.Tree) bool {
+// isAskedFor tells by the root of a tree whether it is one of those that are asked for.
+func (run *checkRun) isAskedFor(tree *session.Tree) bool {
 	root, c := tree.Root(), run.config
-	return run.shard.holds(tree) && (c.App == "" || root.App == c.App) && (c.User == "" || root.User == c.User)
+	return run.shard.hasTree(tree) && (c.App == "" || root.App == c.App) && (c.User == "" || root.User == c.User)
 }
 
 // zones are as far as two clocks can be apart.
@@ -336,30 +336,30 @@ const zones = 26 * time.Hour
 // differ from it by as much.
 func (run *checkRun) mayCount(heads *session.Tree, newest time.Time) bool {
 	old := !newest.IsZero() && newest.Before(run.since.Add(-zones)) && !touchedSince(run.since)(heads)
-	return run.holds(heads) && !old
+	return run.isAskedFor(heads) && !old
 }
 
-// count adds a result to the exit code.
-func (run *checkRun) count(result *check.Result) {
+// countResult adds a result to the exit code.
+func (run *checkRun) countResult(result *check.Result) {
 	run.results = append(run.results, result)
 	if result.Incomplete != "" {
-		run.code = worse(run.code, int(problem.Unreadable))
+		run.code = worseCode(run.code, int(problem.Unreadable))
 	}
-	run.code = worse(run.code, run.failing(result.Findings))
+	run.code = worseCode(run.code, run.findingsCode(result.Findings))
 }
 
 // inShard refuses a session that belongs to another shard.
 func (run *checkRun) inShard(ctx context.Context, one oneSession) error {
 	for tree, err := range one.Trees(ctx) {
-		if err := cmp.Or(err, run.shard.check(one.found.ID, tree)); err != nil {
+		if err := cmp.Or(err, run.shard.requireTree(one.found.ID, tree)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// nowhere is the problem with a session that no store has.
-func (run *checkRun) nowhere() error {
+// sessionNotFound is the problem with a session that no store has.
+func (run *checkRun) sessionNotFound() error {
 	if len(run.missed) == 1 {
 		return run.missed[0]
 	}
@@ -388,11 +388,11 @@ type reportFile struct {
 // they are committed. None may be a file that the run reads or writes otherwise.
 func (p *program) openReports(ctx context.Context, stores []string) (reportFiles, error) {
 	var all reportFiles
-	taken := p.taken(stores, p.config.Baseline, p.config.WriteBaseline)
+	taken := p.takenPaths(stores, p.config.Baseline, p.config.WriteBaseline)
 	for _, word := range p.config.Report {
 		r, err := p.openReport(ctx, word, taken)
 		if err != nil {
-			all.discard()
+			all.discardReports()
 			return nil, err
 		}
 		all, taken = append(all, r), append(taken, r.path)
@@ -402,12 +402,12 @@ func (p *program) openReports(ctx context.Context, stores []string) (reportFiles
 
 func (p *program) openReport(ctx context.Context, word string, taken []string) (reportFile, error) {
 	name, path, _ := strings.Cut(word, "=")
-	format := checks.Find(name)
+	format := checks.FindFormat(name)
 	switch {
 	case path == "":
 		return reportFile{}, problem.New(problem.Usage, "Write it as FORMAT=FILE: --report json=findings.json.", "--report %q names no file", word)
 	case format == nil:
-		return reportFile{}, problem.New(problem.Usage, ui.Sentences(problem.Nearest(name, checks.Names()), "Use one of these: "+strings.Join(checks.Names(), ", ")+"."), "--report: there is no format %q", name)
+		return reportFile{}, problem.New(problem.Usage, ui.JoinSentences(problem.DidYouMean(name, checks.FormatNames()), "Use one of these: "+strings.Join(checks.FormatNames(), ", ")+"."), "--report: there is no format %q", name)
 	case path == "-":
 		return reportFile{}, problem.New(problem.Usage, "Use --format "+name+" to print it, or ./- for a file that is called so.", "--report %s names no file", word)
 	}
@@ -440,8 +440,8 @@ func (r reportFile) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// commit gives the reports their names, each that is whole.
-func (all reportFiles) commit() error {
+// commitReports gives the reports their names, each that is whole.
+func (all reportFiles) commitReports() error {
 	var failed error
 	for i, r := range all {
 		err := r.failed
@@ -457,8 +457,8 @@ func (all reportFiles) commit() error {
 	return failed
 }
 
-// discard forgets the reports that were not committed.
-func (all reportFiles) discard() {
+// discardReports forgets the reports that were not committed.
+func (all reportFiles) discardReports() {
 	for i := range all {
 		if all[i].file != nil {
 			_ = all[i].file.Discard()
@@ -467,8 +467,8 @@ func (all reportFiles) discard() {
 	}
 }
 
-// unread is an error of a store for the reports.
-func unread(path string, err error) render.Unread {
+// unreadStore is an error of a store for the reports.
+func unreadStore(path string, err error) render.Unread {
 	m := messageOf(err)
 	return render.Unread{Store: path, Message: m.Message, Next: m.Next, ExitCode: m.ExitCode}
 }
@@ -476,9 +476,9 @@ func unread(path string, err error) render.Unread {
 // severities are the words of --severity.
 var severities = []string{rules.Error.String(), rules.Warning.String(), rules.Info.String()}
 
-// least is the lowest severity that is listed: without --severity, also infos that were
+// leastSeverity is the lowest severity that is listed: without --severity, also infos that were
 // asked for or fail the run.
-func (p *program) least() rules.Severity {
+func (p *program) leastSeverity() rules.Severity {
 	if least, known := rules.ParseSeverity(p.config.Severity); known {
 		return least
 	}
@@ -493,15 +493,15 @@ func (p *program) least() rules.Severity {
 func (p *program) checkWriters(reports reportFiles, several bool, started time.Time) (writers checks.Writers, roots bool) {
 	c := p.config
 	opts := render.CheckOptions{
-		Screen: p.out, Tool: tool(), Home: p.home,
-		Quiet: c.Quiet, MaxFindings: int(c.MaxFindings), Full: c.Full, Least: p.least(),
+		Screen: p.out, Tool: thisTool(), Home: p.home,
+		Quiet: c.Quiet, MaxFindings: int(c.MaxFindings), Full: c.Full, Least: p.leastSeverity(),
 		Limited: p.partOf() != "", Several: several,
 		Adopts:  c.WriteBaseline != "",
-		Fails:   func(f *check.Finding) bool { return p.failing([]*check.Finding{f}) != exitOK },
+		Fails:   func(f *check.Finding) bool { return p.findingsCode([]*check.Finding{f}) != exitOK },
 		Started: started, StepSummary: p.newStepSummary(),
 		Content: c.ShowContent,
 		Lanes: func(store *session.Store, tree *session.Tree, found []*check.Finding) document.Diagram {
-			return views.Lanes(store, tree, found, c.ShowContent)
+			return views.DrawLanes(store, tree, found, c.ShowContent)
 		},
 	}
 	opts.Folder, _ = os.Getwd() // without it, paths stay as they were named
@@ -511,7 +511,7 @@ func (p *program) checkWriters(reports reportFiles, several bool, started time.T
 		}
 		writers, roots = append(writers, format.New(opts)), roots || format.Roots
 	}
-	add(checks.Find(c.Format), opts)
+	add(checks.FindFormat(c.Format), opts)
 	for _, r := range reports {
 		opts.Screen, opts.Quiet = ui.NewScreen(r, ui.ColorNever, p.getenv), false
 		add(r.format, opts)

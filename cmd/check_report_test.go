@@ -30,8 +30,8 @@ func TestAnInterruptedRunLeavesItsReportsAsTheyWere(t *testing.T) {
 		if interrupted {
 			interrupt()
 		}
-		err = run.end(ctx, nil, nil, reports)
-		reports.discard()
+		err = run.finishRun(ctx, nil, nil, reports)
+		reports.discardReports()
 		got, readErr := os.ReadFile(path)
 		if readErr != nil {
 			t.Fatal(readErr)
@@ -41,7 +41,7 @@ func TestAnInterruptedRunLeavesItsReportsAsTheyWere(t *testing.T) {
 		}
 		if !interrupted {
 			interrupt() // too late
-			if code := p.finish(nil, interruption(err)); code != exitFindings {
+			if code := p.reportExitCode(nil, interruptionError(err)); code != exitFindings {
 				t.Errorf("code %d of a run that had done everything", code)
 			}
 		}

@@ -225,13 +225,13 @@ func parseCommand(t *testing.T, args []string) {
 		err = c.ValidateArgs(c.Flags().Args())
 	}
 	if err == nil {
-		err = p.configure(c)
+		err = p.loadConfig(c)
 	}
 	if err == nil && c.Name() == "check" {
 		_, err = p.selectedRules()
 	}
 	if err == nil && c.Name() == "check" {
-		_, err = p.judge()
+		_, err = p.parseJudge()
 	}
 	if err == nil && p.config.Since != "" {
 		_, err = parseSince(oneForAll(p.config.Since), time.Now())
@@ -245,7 +245,7 @@ func parseCommand(t *testing.T, args []string) {
 	}
 	for _, report := range p.config.Report {
 		format, file, _ := strings.Cut(report, "=")
-		if file == "" || checks.Find(format) == nil && format != "FORMAT" {
+		if file == "" || checks.FindFormat(format) == nil && format != "FORMAT" {
 			t.Errorf("sessctl %s: the report %s", strings.Join(args, " "), report)
 		}
 	}

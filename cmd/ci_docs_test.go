@@ -41,7 +41,7 @@ func tableNames(page, heading string) []string {
 }
 
 func TestCIPageExplainsAllFormats(t *testing.T) {
-	want := slices.Sorted(slices.Values(checks.Names()))
+	want := slices.Sorted(slices.Values(checks.FormatNames()))
 	if diff := cmp.Diff(want, tableNames(ciPage(t), "format")); diff != "" {
 		t.Errorf("(-program +docs/ci.md):\n%s", diff)
 	}

@@ -22,7 +22,7 @@ func TestReportsHoldNoTextOfAMessage(t *testing.T) {
 	turn := program.Turns[0]
 	task := turn.Steps[0].Calls[0].Task
 	texts := []string{turn.User, turn.Steps[0].Text, task.Text, task.Steps[0].Text, task.Steps[0].Calls[0].Args, task.Steps[0].Calls[0].Output, "Dockerfile"}
-	for _, format := range checks.Names() {
+	for _, format := range checks.FormatNames() {
 		_, out, _ := run(t, "check", path, "--format", format)
 		if !strings.Contains(out, "SC701") {
 			t.Errorf("%s names no finding: %s", format, out)

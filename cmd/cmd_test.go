@@ -74,10 +74,10 @@ func TestEveryCommandSaysHowItEnds(t *testing.T) {
 }
 
 func TestExitCodesOfSeveralResults(t *testing.T) {
-	if got := worse(exitFindings, 3); got != 3 {
+	if got := worseCode(exitFindings, 3); got != 3 {
 		t.Errorf("1 and 3: got %d", got)
 	}
-	if got := worse(5, exitFindings); got != 5 {
+	if got := worseCode(5, exitFindings); got != 5 {
 		t.Errorf("5 and 1: got %d", got)
 	}
 	if got := exitCode(io.ErrUnexpectedEOF); got != 3 {
@@ -110,23 +110,23 @@ func TestParseSince(t *testing.T) {
 
 func TestNextCommandsLeadToTheNewestRefusedSession(t *testing.T) {
 	result := &check.Result{Store: &session.Store{Path: "my file.db"}, Findings: []*check.Finding{
-		{Defect: rules.Defect{Rule: catalogue.Find("SC015"), Severity: rules.Info, Place: session.Place{Session: "other"}}, Root: &check.Head{ID: "other"}},
-		{Defect: rules.Defect{Rule: catalogue.Find("SC101"), Severity: rules.Error}},
-		{Defect: rules.Defect{Rule: catalogue.Find("SC701"), Severity: rules.Error, Place: session.Place{Session: "child"}}, Root: &check.Head{ID: "parent"}},
-		{Defect: rules.Defect{Rule: catalogue.Find("SC701"), Severity: rules.Error, Place: session.Place{Session: "child"}}, Root: &check.Head{ID: "parent"}},
+		{Defect: rules.Defect{Rule: catalogue.FindRule("SC015"), Severity: rules.Info, Place: session.Place{Session: "other"}}, Root: &check.Head{ID: "other"}},
+		{Defect: rules.Defect{Rule: catalogue.FindRule("SC101"), Severity: rules.Error}},
+		{Defect: rules.Defect{Rule: catalogue.FindRule("SC701"), Severity: rules.Error, Place: session.Place{Session: "child"}}, Root: &check.Head{ID: "parent"}},
+		{Defect: rules.Defect{Rule: catalogue.FindRule("SC701"), Severity: rules.Error, Place: session.Place{Session: "child"}}, Root: &check.Head{ID: "parent"}},
 	}}
 	known := &check.Result{Store: &session.Store{Path: "known.db"}, Findings: []*check.Finding{
-		{Defect: rules.Defect{Rule: catalogue.Find("SC701"), Severity: rules.Error, Place: session.Place{Session: "parent"}}, Root: &check.Head{ID: "parent"}, Known: true},
+		{Defect: rules.Defect{Rule: catalogue.FindRule("SC701"), Severity: rules.Error, Place: session.Place{Session: "parent"}}, Root: &check.Head{ID: "parent"}, Known: true},
 	}}
 	day := func(n int) time.Time { return time.Date(2026, 2, n, 0, 0, 0, 0, time.UTC) }
 	refused := []rules.Judgement{{Profile: rules.FindProfile("anthropic"), Severity: rules.Error, Error: "no"}}
 	split := []rules.Fix{{Edits: []session.Edit{{}}, Allow: []string{"split"}}}
 	newer := &check.Result{Store: &session.Store{Path: "newer.db"}, Findings: []*check.Finding{
-		{Defect: rules.Defect{Rule: catalogue.Find("SC101"), Severity: rules.Error, Judged: refused, Fixes: []rules.Fix{{Edits: []session.Edit{{}}}}}, Root: &check.Head{ID: "older", Created: day(1)}},
-		{Defect: rules.Defect{Rule: catalogue.Find("SC707"), Severity: rules.Error, Judged: refused, Fixes: split}, Root: &check.Head{ID: "latest", Created: day(2)}},
-		{Defect: rules.Defect{Rule: catalogue.Find("SC015"), Severity: rules.Error}, Root: &check.Head{ID: "not refused", Created: day(3)}},
+		{Defect: rules.Defect{Rule: catalogue.FindRule("SC101"), Severity: rules.Error, Judged: refused, Fixes: []rules.Fix{{Edits: []session.Edit{{}}}}}, Root: &check.Head{ID: "older", Created: day(1)}},
+		{Defect: rules.Defect{Rule: catalogue.FindRule("SC707"), Severity: rules.Error, Judged: refused, Fixes: split}, Root: &check.Head{ID: "latest", Created: day(2)}},
+		{Defect: rules.Defect{Rule: catalogue.FindRule("SC015"), Severity: rules.Error}, Root: &check.Head{ID: "not refused", Created: day(3)}},
 	}}
-	torn := &check.Result{Store: &session.Store{Path: "torn.db"}, Recovery: "copy it", Findings: []*check.Finding{{Defect: rules.Defect{Rule: catalogue.Find("SC001"), Severity: rules.Error}}}}
+	torn := &check.Result{Store: &session.Store{Path: "torn.db"}, Recovery: "copy it", Findings: []*check.Finding{{Defect: rules.Defect{Rule: catalogue.FindRule("SC001"), Severity: rules.Error}}}}
 	stream := &check.Result{Store: &session.Store{Path: "-"}, Findings: result.Findings}
 	lines := func(args []string, results ...*check.Result) string {
 		var text []string

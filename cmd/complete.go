@@ -40,7 +40,7 @@ func listOf(words func(last string) []string) cobra.CompletionFunc {
 		at := strings.LastIndexByte(typed, ',') + 1
 		before, last := typed[:at], typed[at:]
 		var list []string
-		for _, w := range without(words(last), strings.Split(before, ",")) {
+		for _, w := range withoutTyped(words(last), strings.Split(before, ",")) {
 			if before != "" { // bash compares a word that has a description with its comma quoted: none fits then
 				w, _, _ = strings.Cut(w, "\t")
 			}
@@ -50,13 +50,13 @@ func listOf(words func(last string) []string) cobra.CompletionFunc {
 	}
 }
 
-// always offers the same words whatever was typed.
-func always(words []string) func(string) []string {
+// fixedWords offers the same words whatever was typed.
+func fixedWords(words []string) func(string) []string {
 	return func(string) []string { return words }
 }
 
-// without leaves out words that were typed already.
-func without(words, typed []string) []string {
+// withoutTyped leaves out words that were typed already.
+func withoutTyped(words, typed []string) []string {
 	return slices.DeleteFunc(slices.Clone(words), func(w string) bool {
 		bare, _, _ := strings.Cut(w, "\t")
 		return slices.Contains(typed, bare)
@@ -108,7 +108,7 @@ func ruleListWords(begun string) []string {
 
 // completeRules offers rules that are no arguments yet.
 func completeRules(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	return without(ruleWords(typed), args), cobra.ShellCompDirectiveNoFileComp
+	return withoutTyped(ruleWords(typed), args), cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeStores offers the files that may be stores, and folders, for up to n
@@ -137,7 +137,7 @@ func completeReport(_ *cobra.Command, _ []string, typed string) ([]string, cobra
 	format, path, named := strings.Cut(typed, "=")
 	if !named {
 		var words []string
-		for _, name := range checks.Names() {
+		for _, name := range checks.FormatNames() {
 			words = append(words, name+"=")
 		}
 		return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
@@ -167,11 +167,11 @@ const (
 	longestWait = 2 * time.Second
 )
 
-// prepare makes the program ready to look up words: it says nothing, and reads no
+// prepareCompletion makes the program ready to look up words: it says nothing, and reads no
 // standard input. The context ends when nobody wants to wait any longer.
-func (p *program) prepare(cmd *cobra.Command) (context.Context, context.CancelFunc, error) {
+func (p *program) prepareCompletion(cmd *cobra.Command) (context.Context, context.CancelFunc, error) {
 	p.stdin, p.stderr = strings.NewReader(""), io.Discard
-	if err := p.configure(cmd); err != nil {
+	if err := p.loadConfig(cmd); err != nil {
 		return nil, nil, err
 	}
 	p.config.Quiet = true
@@ -183,7 +183,7 @@ func (p *program) prepare(cmd *cobra.Command) (context.Context, context.CancelFu
 // newest first. A store that cannot be read offers none.
 func (p *program) sessionWords(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-	ctx, cancel, err := p.prepare(cmd)
+	ctx, cancel, err := p.prepareCompletion(cmd)
 	if err != nil {
 		return nil, directive
 	}
@@ -201,7 +201,7 @@ func (p *program) sessionWords(cmd *cobra.Command, args []string, typed string) 
 
 // addSessions adds what can be read of a store.
 func (p *program) addSessions(ctx context.Context, found *view.Search, path string) {
-	opened, err := p.open(ctx, path)
+	opened, err := p.openStore(ctx, path)
 	if err != nil {
 		return
 	}
@@ -264,14 +264,14 @@ func (p *program) viewerWords(newest *string, called func(view.Viewer) string) c
 			once := (*newest)[:len(*newest)/2] // cobra parses twice before it completes
 			args = append(args, "-"+once)
 		}
-		ctx, cancel, err := p.prepare(cmd)
+		ctx, cancel, err := p.prepareCompletion(cmd)
 		if err != nil || len(args) < 1 || len(args) > 2 {
 			return nil, directive
 		}
 		defer cancel()
 		s := &search{program: p, opened: map[string]*registry.Opened{}}
 		v, err := s.everyViewer(ctx, args)
-		if err = errors.Join(err, s.close()); err != nil {
+		if err = errors.Join(err, s.closeStores()); err != nil {
 			return nil, directive
 		}
 		var words []string
@@ -287,7 +287,7 @@ func (p *program) viewerWords(newest *string, called func(view.Viewer) string) c
 
 // everyViewer is what every agent sees of the session that the arguments name.
 func (s *search) everyViewer(ctx context.Context, args []string) (*view.View, error) {
-	found, err := s.find(ctx, args)
+	found, err := s.resolveArguments(ctx, args)
 	if err != nil {
 		return nil, err
 	}
@@ -299,5 +299,5 @@ func (s *search) everyViewer(ctx context.Context, args []string) (*view.View, er
 		}
 		in.Tree = tree
 	}
-	return view.Visible(in, view.Question{All: true})
+	return view.BuildVisibility(in, view.Question{All: true})
 }

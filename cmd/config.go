@@ -45,9 +45,9 @@ func runConfig(cmd *cobra.Command, p *program) error {
 	}
 	settings := append(all.Settings(), settingsOfIsolation(all)...)
 	if p.config.Format == "json" {
-		return machine.Config(p.out.Plain(), tool(), all.File, settings)
+		return machine.PrintConfig(p.out.Plain(), thisTool(), all.File, settings)
 	}
-	return render.Config(p.config.Format, p.out, all.File, config.Files(p.getenv), settings)
+	return render.PrintConfig(p.config.Format, p.out, all.File, config.UsualFiles(p.getenv), settings)
 }
 
 // allFlags are the flags of this command, and those that other commands have

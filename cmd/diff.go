@@ -79,52 +79,52 @@ func runDiff(ctx context.Context, p *program, args []string) error {
 			return err
 		}
 	}
-	if atomicfile.Same(paths[0], paths[1]) {
-		p.note("both names refer to the same store")
+	if atomicfile.SameFile(paths[0], paths[1]) {
+		p.printNote("both names refer to the same store")
 	}
 	return p.insistUnseen(ctx, paths[:], func() (err error) {
-		if run.a, err = p.open(ctx, paths[0]); err != nil {
+		if run.a, err = p.openStore(ctx, paths[0]); err != nil {
 			return err
 		}
-		if run.b, err = p.open(ctx, paths[1]); err != nil {
+		if run.b, err = p.openStore(ctx, paths[1]); err != nil {
 			return errors.Join(err, run.a.Close())
 		}
-		return errors.Join(run.compare(ctx), run.b.Close(), run.a.Close())
+		return errors.Join(run.compareStores(ctx), run.b.Close(), run.a.Close())
 	})
 }
 
-// compare prints what differs.
-func (run *diffRun) compare(ctx context.Context) error {
+// compareStores prints what differs.
+func (run *diffRun) compareStores(ctx context.Context) error {
 	c := run.config
-	if err := run.find(ctx); err != nil {
+	if err := run.findWanted(ctx); err != nil {
 		return err
 	}
-	found, err := diff.Look(ctx, sourceOf(run.a), sourceOf(run.b), run.only)
+	found, err := diff.CompareStores(ctx, sourceOf(run.a), sourceOf(run.b), run.only)
 	if err != nil {
 		return err
 	}
 	before, after := found.Sizes()
 	lostBefore, lostAfter := found.Orphans()
 	partBefore, partAfter := found.Incomplete()
-	writer := changes.Diff(c.Format, render.DiffOptions{
-		Screen: run.out, Tool: tool(), Home: run.home, Quiet: c.Quiet, Full: c.Full,
+	writer := changes.NewDiffWriter(c.Format, render.DiffOptions{
+		Screen: run.out, Tool: thisTool(), Home: run.home, Quiet: c.Quiet, Full: c.Full,
 		A: render.DiffStore{Store: run.a.Facts(), Trees: before, Orphans: lostBefore, Incomplete: partBefore}, B: render.DiffStore{Store: run.b.Facts(), Trees: after, Orphans: lostAfter, Incomplete: partAfter},
 	})
 	var first *diff.Tree
-	tally, err := found.Each(ctx, func(tree *diff.Tree) error {
+	tally, err := found.EachTree(ctx, func(tree *diff.Tree) error {
 		first = cmp.Or(first, tree)
 		return writer.Tree(tree)
 	})
 	if err != nil {
 		return err
 	}
-	incomplete := run.incomplete(found)
+	incomplete := run.incompleteProblem(found)
 	code := exitOK
 	if first != nil || lostBefore != lostAfter {
 		code = exitDiffers
 	}
-	code = worse(code, int(problem.ClassOf(incomplete)))
-	if err := writer.Close(render.DiffEnd{Tally: tally, ExitCode: code, Next: run.next(first)}); err != nil {
+	code = worseCode(code, int(problem.ClassOf(incomplete)))
+	if err := writer.Close(render.DiffEnd{Tally: tally, ExitCode: code, Next: run.nextAfterDiff(first)}); err != nil {
 		return err
 	}
 	if incomplete != nil {
@@ -137,8 +137,8 @@ func sourceOf(o *registry.Opened) diff.Source {
 	return diff.Source{Store: o.Store, Keyed: o.Kind.Edit != nil}
 }
 
-// find finds the session that --session means, in one store or both.
-func (run *diffRun) find(ctx context.Context) error {
+// findWanted finds the session that --session means, in one store or both.
+func (run *diffRun) findWanted(ctx context.Context) error {
 	word := run.config.Session
 	if word == "" {
 		return nil
@@ -151,7 +151,7 @@ func (run *diffRun) find(ctx context.Context) error {
 			}
 			search.Add(opened.Facts().Path, tree)
 		}
-		search.End(opened.Facts())
+		search.AddFacts(opened.Facts())
 	}
 	search.Known = slices.DeleteFunc(search.Known, func(k view.Known) bool {
 		again := known[k.ID]
@@ -165,8 +165,8 @@ func (run *diffRun) find(ctx context.Context) error {
 	return err
 }
 
-// incomplete is the problem with a comparison that does not cover everything.
-func (run *diffRun) incomplete(found *diff.Comparison) error {
+// incompleteProblem is the problem with a comparison that does not cover everything.
+func (run *diffRun) incompleteProblem(found *diff.Comparison) error {
 	for _, opened := range []*registry.Opened{run.a, run.b} {
 		if changed := opened.Changed(); changed != "" {
 			return problem.New(problem.Busy, "Close the runtime and compare again.", "%s, so the comparison may mix two states", changed)
@@ -199,9 +199,9 @@ func (run *diffRun) incomplete(found *diff.Comparison) error {
 	return nil
 }
 
-// next are the commands that lead on: the whole texts of the first tree that differs, and
+// nextAfterDiff are the commands that lead on: the whole texts of the first tree that differs, and
 // that tree as it is now.
-func (run *diffRun) next(tree *diff.Tree) []render.Command {
+func (run *diffRun) nextAfterDiff(tree *diff.Tree) []render.Command {
 	a, b := run.a.Facts().Path, run.b.Facts().Path
 	if tree == nil || a == "-" || b == "-" {
 		return nil
@@ -216,5 +216,5 @@ func (run *diffRun) next(tree *diff.Tree) []render.Command {
 	if tree.Change == diff.Gone {
 		in = a
 	}
-	return append(next, render.Command{Line: shell.View(in, id), Why: "the session as it is"})
+	return append(next, render.Command{Line: shell.ViewCommand(in, id), Why: "the session as it is"})
 }

@@ -68,9 +68,9 @@ type shown int
 
 func (s shown) Error() string { return fmt.Sprintf("exit code %d", int(s)) }
 
-// failing is the exit code for findings. Those that are known fail nothing, and
+// findingsCode is the exit code for findings. Those that are known fail nothing, and
 // all are where the run writes them into a baseline.
-func (p *program) failing(found []*check.Finding) int {
+func (p *program) findingsCode(found []*check.Finding) int {
 	least, counts := rules.ParseSeverity(p.config.FailOn)
 	fails := func(f *check.Finding) bool { return !f.Known && f.Severity >= least }
 	if counts && p.config.WriteBaseline == "" && slices.ContainsFunc(found, fails) {
@@ -97,8 +97,8 @@ func exitCode(err error) int {
 	return int(problem.Unreadable)
 }
 
-// worse is the exit code of two results together: the higher one.
-func worse(a, b int) int { return max(a, b) }
+// worseCode is the exit code of two results together: the higher one.
+func worseCode(a, b int) int { return max(a, b) }
 
 // withCode is the error for an exit code whose reasons were shown.
 func withCode(code int) error {
@@ -108,25 +108,25 @@ func withCode(code int) error {
 	return shown(code)
 }
 
-// ended is withCode for a run that has done everything: a signal that came meanwhile
+// withFinalCode is withCode for a run that has done everything: a signal that came meanwhile
 // does not change how it ends.
-func ended(code int) error {
+func withFinalCode(code int) error {
 	if code == exitOK {
 		return nil
 	}
 	return errors.Join(shown(code), errChanged)
 }
 
-// finish prints an error that nobody has shown yet and returns the exit code.
+// reportExitCode prints an error that nobody has shown yet and returns the exit code.
 // What goes wrong before the configuration is read is wrong usage.
-func (p *program) finish(ran *cobra.Command, err error) int {
+func (p *program) reportExitCode(ran *cobra.Command, err error) int {
 	if err != nil && p.config == nil && problem.ClassOf(err) == 0 && !errors.Is(err, errInterrupted) {
 		err = wrongUsage(ran, err)
 	}
 	if errors.Is(err, syscall.EPIPE) && !errors.Is(err, errChanged) {
 		return exitClosedPipe // and nobody is there to read why
 	}
-	p.report(err)
+	p.reportError(err)
 	return exitCode(err)
 }
 
@@ -135,19 +135,19 @@ func wrongUsage(ran *cobra.Command, err error) error {
 	near, see := "", "See `"+ran.CommandPath()+" --help`."
 	if wrong, is := errors.AsType[*pflag.InvalidValueError](err); is {
 		name := wrong.GetFlag().Name
-		near = problem.Nearest(wrong.GetValue(), config.Choices(wrong.GetFlag()))
+		near = problem.DidYouMean(wrong.GetValue(), config.Choices(wrong.GetFlag()))
 		if _, is := errors.AsType[*strconv.NumError](err); is { // else the flag says itself what it takes
-			err = fmt.Errorf("invalid argument %q for %q flag: use %s", wrong.GetValue(), "--"+name, config.Form(name))
+			err = fmt.Errorf("invalid argument %q for %q flag: use %s", wrong.GetValue(), "--"+name, config.ValueForm(name))
 		}
 	}
 	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
 		var flags []string
 		ran.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
-		near = problem.Nearest("--"+unknown.GetSpecifiedName(), flags)
+		near = problem.DidYouMean("--"+unknown.GetSpecifiedName(), flags)
 		newest := unknown.GetSpecifiedShortnames()
 		if _, nan := strconv.Atoi(newest); nan == nil && ran.Flags().Lookup("session") != nil {
 			near = "To name a session, use `--session -" + newest + "`."
 		}
 	}
-	return problem.New(problem.Usage, ui.Sentences(near, see), "%v", err)
+	return problem.New(problem.Usage, ui.JoinSentences(near, see), "%v", err)
 }

@@ -38,7 +38,7 @@ func runExplain(p *program, words []string) error {
 	}
 	var pages []render.Page
 	for _, word := range words {
-		rule := catalogue.Find(word)
+		rule := catalogue.FindRule(word)
 		if rule == nil {
 			return unknownRule(word)
 		}
@@ -49,9 +49,9 @@ func runExplain(p *program, words []string) error {
 		pages = append(pages, render.Page{Rule: rule, Markdown: text})
 	}
 	if p.config.Format == "json" {
-		return machine.Explain(p.out.Plain(), tool(), pages)
+		return machine.PrintRules(p.out.Plain(), thisTool(), pages)
 	}
-	return render.Explain(p.out, pages, p.config.Format != "markdown" && p.out.Color)
+	return render.PrintRules(p.out, pages, p.config.Format != "markdown" && p.out.Color)
 }
 
 func (p *program) listRules() error {
@@ -61,7 +61,7 @@ func (p *program) listRules() error {
 		for i, r := range catalogue.All {
 			pages[i].Rule = r
 		}
-		return machine.Explain(p.out.Plain(), tool(), pages)
+		return machine.PrintRules(p.out.Plain(), thisTool(), pages)
 	case "markdown":
 		return render.RulesMarkdown(p.out, catalogue.All)
 	}
@@ -79,9 +79,9 @@ func unknownRule(word string) error {
 			similar = append(similar, r.ID+" ("+r.Name+")")
 		}
 	}
-	near := problem.Nearest(word, words)
+	near := problem.DidYouMean(word, words)
 	if len(similar) > 0 {
 		near = "Did you mean " + strings.Join(similar[:min(len(similar), most)], ", ") + "?"
 	}
-	return problem.New(problem.Usage, ui.Sentences(near, "`sessctl explain` lists the rules."), "%v", catalogue.UnknownRule(word))
+	return problem.New(problem.Usage, ui.JoinSentences(near, "`sessctl explain` lists the rules."), "%v", catalogue.UnknownRule(word))
 }

@@ -55,14 +55,14 @@ func runExport(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return err
 	}
-	return p.insistUnseen(ctx, []string{path}, func() error { return p.export(ctx, path) })
+	return p.insistUnseen(ctx, []string{path}, func() error { return p.exportStore(ctx, path) })
 }
 
-func (p *program) export(ctx context.Context, path string) error {
+func (p *program) exportStore(ctx context.Context, path string) error {
 	if p.config.Session == "" {
 		p.bodies = func(*session.Session) bool { return true }
 	}
-	opened, err := p.onlySession(path).open(ctx, path)
+	opened, err := p.onlySession(path).openStore(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -71,14 +71,14 @@ func (p *program) export(ctx context.Context, path string) error {
 	e.lost.AddUnread(opened.Facts().Faults, nil)
 	switch {
 	case p.config.Output != "":
-		err = writeNew(p.config.Output, func(w io.Writer) error { return e.write(ctx, machine.EscapeControls(w)) })
+		err = writeNew(p.config.Output, func(w io.Writer) error { return e.writeStream(ctx, machine.EscapeControls(w)) })
 	case p.out.Terminal:
-		err = e.write(ctx, machine.EscapeJSON(p.out.Plain()))
+		err = e.writeStream(ctx, machine.EscapeJSON(p.out.Plain()))
 	default:
-		err = e.write(ctx, machine.EscapeControls(p.out.Plain()))
+		err = e.writeStream(ctx, machine.EscapeControls(p.out.Plain()))
 	}
 	if err == nil {
-		err = e.whole() // what was written stays: it may be all that can be saved
+		err = e.verifyWhole() // what was written stays: it may be all that can be saved
 	}
 	return errors.Join(err, opened.Close())
 }
@@ -91,8 +91,8 @@ type exporter struct {
 	lost     session.Damage // what the stream lacks
 }
 
-// write writes the stream, holding the texts of one tree at a time.
-func (e *exporter) write(ctx context.Context, to io.Writer) error {
+// writeStream writes the stream, holding the texts of one tree at a time.
+func (e *exporter) writeStream(ctx context.Context, to io.Writer) error {
 	p, opened := e.program, e.opened
 	var st store.Store = opened
 	if p.config.Session != "" {
@@ -107,7 +107,7 @@ func (e *exporter) write(ctx context.Context, to io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := w.Faults(opened.Facts().Faults); err != nil {
+	if err := w.WriteFaults(opened.Facts().Faults); err != nil {
 		return err
 	}
 	for tree, err := range st.Trees(ctx) {
@@ -118,7 +118,7 @@ func (e *exporter) write(ctx context.Context, to io.Writer) error {
 			return err
 		}
 		for _, s := range tree.Sessions {
-			if err := errors.Join(w.Session(s), w.Unread(s)); err != nil {
+			if err := errors.Join(w.WriteSession(s), w.WriteUnread(s)); err != nil {
 				return err
 			}
 			e.lost.AddUnread(s.Faults, s.Items)
@@ -128,10 +128,10 @@ func (e *exporter) write(ctx context.Context, to io.Writer) error {
 	return w.Flush()
 }
 
-// whole says what the written stream lacks.
-func (e *exporter) whole() error {
+// verifyWhole says what the written stream lacks.
+func (e *exporter) verifyWhole() error {
 	if e.replaced > 0 {
-		e.note("%s of the stream had bytes that are not UTF-8: they were replaced with U+FFFD, and raw_base64 holds the original bytes", ui.Count(e.replaced, "line"))
+		e.printNote("%s of the stream had bytes that are not UTF-8: they were replaced with U+FFFD, and raw_base64 holds the original bytes", ui.Count(e.replaced, "line"))
 	}
 	facts := e.opened.Facts()
 	if changed := e.opened.Changed(); changed != "" {

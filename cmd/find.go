@@ -33,7 +33,7 @@ type search struct {
 	named    bool // the user named the store
 }
 
-func (s *search) close() error {
+func (s *search) closeStores() error {
 	var err error
 	for _, o := range s.opened {
 		err = errors.Join(err, o.Close())
@@ -41,32 +41,32 @@ func (s *search) close() error {
 	return err
 }
 
-// find is the session that the arguments mean. A single argument that names an existing
+// resolveArguments is the session that the arguments mean. A single argument that names an existing
 // path is a store. Every other one is a session, and only if there is none a path, which
 // a pattern and an id may look like.
-func (s *search) find(ctx context.Context, args []string) (view.Known, error) {
+func (s *search) resolveArguments(ctx context.Context, args []string) (view.Known, error) {
 	if len(args) == 2 {
-		return s.choose(ctx, args[:1], args[1])
+		return s.chooseSession(ctx, args[:1], args[1])
 	}
-	if !exists(args[0]) && args[0] != "-" {
-		found, err := s.choose(ctx, nil, args[0])
+	if !pathExists(args[0]) && args[0] != "-" {
+		found, err := s.chooseSession(ctx, nil, args[0])
 		if err == nil || !looksLikePath(args[0]) || ctx.Err() != nil {
 			return found, err
 		}
 		s.sessions, s.code, s.only = view.Search{}, 0, "" // the usual places do not matter
 	}
 	s.named = true
-	if err := s.read(ctx, args); err != nil {
+	if err := s.readStores(ctx, args); err != nil {
 		return view.Known{}, err
 	}
 	return s.sessions.OnlyRoot(args[0])
 }
 
-// choose is the session of that name in the stores that the arguments mean.
-func (s *search) choose(ctx context.Context, stores []string, name string) (view.Known, error) {
+// chooseSession is the session of that name in the stores that the arguments mean.
+func (s *search) chooseSession(ctx context.Context, stores []string, name string) (view.Known, error) {
 	s.named, s.sessions.Name = len(stores) > 0, name
-	s.wants(name)
-	if err := s.read(ctx, stores); err != nil {
+	s.setWanted(name)
+	if err := s.readStores(ctx, stores); err != nil {
 		return view.Known{}, err
 	}
 	return s.sessions.Choose(name)
@@ -87,15 +87,15 @@ func (p *program) storeOf(ctx context.Context, paths []string, name string) (str
 			continue
 		}
 		if err := s.readOne(ctx, path); ctx.Err() == nil {
-			s.report(err)
+			s.reportError(err)
 		}
 	}
 	found, err := s.sessions.Choose(name)
-	return found.Store, cmp.Or(ctx.Err(), errors.Join(err, s.close()))
+	return found.Store, cmp.Or(ctx.Err(), errors.Join(err, s.closeStores()))
 }
 
-// silent is the program without its messages, for what is only tried.
-func (p *program) silent() *program {
+// silentProgram is the program without its messages, for what is only tried.
+func (p *program) silentProgram() *program {
 	quiet := *p
 	quiet.stderr = io.Discard
 	quiet.setScreens(ui.ColorNever)
@@ -112,11 +112,11 @@ func (p *program) sessionAsStore(ctx context.Context, word string) error {
 	case p.config.Sources["session"] == "":
 		return nil
 	}
-	paths, err := registry.Default(ctx, p.home)
-	if err != nil || exists(word) || word == "-" {
+	paths, err := registry.DefaultStores(ctx, p.home)
+	if err != nil || pathExists(word) || word == "-" {
 		return nil
 	}
-	store, err := p.silent().storeOf(ctx, paths, word)
+	store, err := p.silentProgram().storeOf(ctx, paths, word)
 	if err != nil {
 		return nil
 	}
@@ -127,9 +127,9 @@ func (p *program) sessionAsStore(ctx context.Context, word string) error {
 		"%s is not a file, but a session of %s", word, ui.Tilde(store, p.home))
 }
 
-// read opens the stores that the arguments mean and lists their sessions. A
+// readStores opens the stores that the arguments mean and lists their sessions. A
 // store that cannot be read is an error only when it is the only one.
-func (s *search) read(ctx context.Context, args []string) error {
+func (s *search) readStores(ctx context.Context, args []string) error {
 	paths, err := s.storePaths(ctx, args)
 	if err != nil {
 		return err
@@ -143,8 +143,8 @@ func (s *search) read(ctx context.Context, args []string) error {
 			return err
 		}
 		if err != nil {
-			s.report(err)
-			s.code = worse(s.code, exitCode(err))
+			s.reportError(err)
+			s.code = worseCode(s.code, exitCode(err))
 		}
 	}
 	return nil
@@ -152,7 +152,7 @@ func (s *search) read(ctx context.Context, args []string) error {
 
 func (s *search) readOne(ctx context.Context, path string) error {
 	if s.opened[path] == nil {
-		opened, err := s.open(ctx, path)
+		opened, err := s.openStore(ctx, path)
 		if err != nil {
 			return err
 		}
@@ -166,7 +166,7 @@ func (s *search) readOne(ctx context.Context, path string) error {
 func addTo(ctx context.Context, search *view.Search, path string, st store.Store) error {
 	ways := []iter.Seq2[*session.Tree, error]{st.Trees(ctx)}
 	if picker := pickerOf(st); picker != nil && search.Name != "" {
-		ways = slices.Insert(ways, 0, picker.Pick(ctx, named(search.Name)))
+		ways = slices.Insert(ways, 0, picker.Pick(ctx, hasSession(search.Name)))
 	}
 	for _, trees := range ways {
 		before := len(search.Known)
@@ -180,7 +180,7 @@ func addTo(ctx context.Context, search *view.Search, path string, st store.Store
 			break
 		}
 	}
-	search.End(st.Facts())
+	search.AddFacts(st.Facts())
 	return nil
 }
 
@@ -223,7 +223,7 @@ func (o oneSession) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 			yield(o.found.Tree, nil)
 			return
 		}
-		for tree, err := range picked(ctx, o.Store, named(o.found.ID)) {
+		for tree, err := range pickTrees(ctx, o.Store, hasSession(o.found.ID)) {
 			if err != nil || tree.Session(o.found.ID) != nil {
 				yield(tree, err)
 				return

@@ -46,7 +46,7 @@ func (p *program) selectedRules() ([]*rules.Rule, error) {
 	if len(wanted) == 0 && p.config.Isolation.Enabled {
 		wanted = []string{"SC"} // the isolation rules with all others
 	}
-	selected, err := catalogue.Select(wanted, p.config.Ignore)
+	selected, err := catalogue.SelectRules(wanted, p.config.Ignore)
 	if unknown, is := errors.AsType[catalogue.UnknownRule](err); is {
 		err = unknownRule(string(unknown))
 	}
@@ -64,7 +64,7 @@ func (p *program) withTexts(selected []*rules.Rule) bool {
 func addProfileFlags(cmd *cobra.Command) {
 	cmd.Flags().StringSlice("profile", nil, "check against `PROVIDERS`, not each session's own")
 	cmd.Flags().Bool("as-is", false, "check what is stored, without your next message")
-	completeFlag(cmd, "profile", listOf(always(profileNames())))
+	completeFlag(cmd, "profile", listOf(fixedWords(profileNames())))
 }
 
 func profileNames() []string {
@@ -75,13 +75,13 @@ func profileNames() []string {
 	return names
 }
 
-// judge is what the flags of addProfileFlags say.
-func (p *program) judge() (rules.Judge, error) {
-	judge := rules.Judge{AsIs: p.config.AsIs, Isolation: isolation(p.config)}
+// parseJudge is what the flags of addProfileFlags say.
+func (p *program) parseJudge() (rules.Judge, error) {
+	judge := rules.Judge{AsIs: p.config.AsIs, Isolation: isolationLimits(p.config)}
 	for _, name := range p.config.Profile {
 		profile := rules.FindProfile(name)
 		if profile == nil {
-			return judge, problem.New(problem.Usage, problem.Nearest(name, profileNames()), "there is no profile %q: use %s", name, strings.Join(profileNames(), ", "))
+			return judge, problem.New(problem.Usage, problem.DidYouMean(name, profileNames()), "there is no profile %q: use %s", name, strings.Join(profileNames(), ", "))
 		}
 		if !slices.Contains(judge.Profiles, profile) {
 			judge.Profiles = append(judge.Profiles, profile)
@@ -126,15 +126,15 @@ func touchedSince(since time.Time) func(*session.Tree) bool {
 // lastTouched is the newest time in a session; known is false where there is none, or one
 // of its times cannot be read.
 func lastTouched(s *session.Session) (last time.Time, known bool) {
-	last = later(s.Created, s.Updated)
+	last = laterTime(s.Created, s.Updated)
 	for i := range s.Items {
-		last = later(last, s.Items[i].Time)
+		last = laterTime(last, s.Items[i].Time)
 	}
 	unread := slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Kind == session.BadTime })
 	return last, !last.IsZero() && !unread
 }
 
-func later(a, b time.Time) time.Time {
+func laterTime(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}
@@ -160,8 +160,8 @@ var isolationSettings = []struct {
 // isolationKey is the key of a limit with its section.
 func isolationKey(key string) string { return "isolation." + key }
 
-// isolation are the limits: the usual ones, but for those that the configuration has.
-func isolation(c *config.Config) *rules.Isolation {
+// isolationLimits are the limits: the usual ones, but for those that the configuration has.
+func isolationLimits(c *config.Config) *rules.Isolation {
 	limits := rules.UsualIsolation
 	for _, s := range isolationSettings {
 		if c.Sources[isolationKey(s.key)] != "" {
@@ -181,7 +181,7 @@ func settingsOfIsolation(c *config.Config) []config.Setting {
 	}
 	list := []config.Setting{{Key: isolationKey("enabled"), Value: c.Isolation.Enabled, Source: source(isolationKey("enabled"))}}
 	for _, s := range isolationSettings {
-		list = append(list, config.Setting{Key: isolationKey(s.key), Value: s.get(isolation(c)), Source: source(isolationKey(s.key))})
+		list = append(list, config.Setting{Key: isolationKey(s.key), Value: s.get(isolationLimits(c)), Source: source(isolationKey(s.key))})
 	}
 	return list
 }

@@ -75,26 +75,26 @@ func runLs(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return err
 	}
-	paths, empty, err := p.expand(ctx, args)
+	paths, empty, err := p.expandArguments(ctx, args)
 	if err != nil {
 		return err
 	}
 	if c := p.config; !c.Health && !c.Damaged && c.Since == "" && c.Agent == "" && c.Sort != "health" {
 		p.brief = healthBelow
 	}
-	list := render.Listing{Tool: tool(), Home: p.home, All: p.config.All, Quiet: p.config.Quiet}
+	list := render.Listing{Tool: thisTool(), Home: p.home, All: p.config.All, Quiet: p.config.Quiet}
 	for _, e := range empty {
-		p.report(e.reason)
-		list.ExitCode = worse(list.ExitCode, exitCode(e.reason))
+		p.reportError(e.reason)
+		list.ExitCode = worseCode(list.ExitCode, exitCode(e.reason))
 	}
 	for _, path := range paths {
-		listed, err := p.list(ctx, path, keeps)
+		listed, err := p.listStore(ctx, path, keeps)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
-			p.report(err)
-			list.ExitCode = worse(list.ExitCode, exitCode(err))
+			p.reportError(err)
+			list.ExitCode = worseCode(list.ExitCode, exitCode(err))
 		}
 		if listed != nil {
 			list.Stores = append(list.Stores, *listed)
@@ -111,11 +111,11 @@ func runLs(ctx context.Context, p *program, args []string) error {
 func (p *program) printList(list *render.Listing) error {
 	switch p.config.Format {
 	case "json":
-		return machine.Ls(p.out.Plain(), list)
+		return machine.PrintSessions(p.out.Plain(), list)
 	case "ndjson":
 		return machine.LsLines(p.out.Plain(), list)
 	}
-	return render.Ls(p.config.Format, p.out, list)
+	return render.PrintSessions(p.config.Format, p.out, list)
 }
 
 // lsFilter is what the flags say of the sessions to list.
@@ -131,20 +131,20 @@ func (p *program) lsFilter() (func(*session.Tree, *render.Row) bool, error) {
 	}
 	return func(tree *session.Tree, row *render.Row) bool {
 		speaks := func(name string) bool { return strings.EqualFold(name, c.Agent) }
-		fits := func(s *session.Session) bool { return view.Fits(s.ID, s.Title, c.Match) }
+		fits := func(s *session.Session) bool { return view.FitsName(s.ID, s.Title, c.Match) }
 		return recent(tree) && (!c.Damaged || row.Health[rules.Error]+row.Health[rules.Warning] > 0) &&
 			(c.Agent == "" || slices.ContainsFunc(row.Agents, speaks)) &&
 			(c.Match == "" || slices.ContainsFunc(tree.Sessions, fits))
 	}, nil
 }
 
-// list reads the sessions of a store. With an error they are those that could
+// listStore reads the sessions of a store. With an error they are those that could
 // be read.
-func (p *program) list(ctx context.Context, path string, keeps func(*session.Tree, *render.Row) bool) (*render.ListedStore, error) {
+func (p *program) listStore(ctx context.Context, path string, keeps func(*session.Tree, *render.Row) bool) (*render.ListedStore, error) {
 	var listed *render.ListedStore
-	err := p.read(ctx, path, func(opened *registry.Opened) error {
+	err := p.readStore(ctx, path, func(opened *registry.Opened) error {
 		listed = &render.ListedStore{Store: opened.Facts()}
-		run := catalogue.Usual()
+		run := catalogue.UsualRules()
 		if listed.Brief {
 			run = nil
 		}

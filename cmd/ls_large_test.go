@@ -36,9 +36,9 @@ func largeDB(t *testing.T) *agenttest.DB {
 	return db
 }
 
-// listed are the sessions of a list in JSON, and how many of them have a health. Without
+// listedFindings are the sessions of a list in JSON, and how many of them have a health. Without
 // one, agents are all that messages name.
-func listed(t *testing.T, args ...string) (sessions []map[string]any, healths int) {
+func listedFindings(t *testing.T, args ...string) (sessions []map[string]any, healths int) {
 	t.Helper()
 	_, out, _ := run(t, append([]string{"ls", "--all", "--format", "json"}, args...)...)
 	var list struct{ Sessions []map[string]any }
@@ -68,8 +68,8 @@ func TestAListOfALargeStoreLeavesHealthOut(t *testing.T) {
 		strings.Contains(list, "HEALTH") || strings.Contains(list, " ok") {
 		t.Errorf("code %d, %s\n%s", code, stderr, list)
 	}
-	got, healths := listed(t, path)
-	want, all := listed(t, path, "--health")
+	got, healths := listedFindings(t, path)
+	want, all := listedFindings(t, path, "--health")
 	if diff := cmp.Diff(want, got); diff != "" || healths != 0 || all != len(want) || all < 3 {
 		t.Errorf("%d and %d of %d with health: %s", healths, all, len(want), diff)
 	}

@@ -25,7 +25,7 @@ import (
 func transcripts(t *testing.T, many, damaged int) string {
 	t.Helper()
 	home := t.TempDir()
-	writes := player.Play(player.Random(3, 6), 3)
+	writes := player.Play(player.RandomProgram(3, 6), 3)
 	for i := range writes {
 		if m := writes[i].Message; m != nil && m.Role == "tool" {
 			long := *m
@@ -92,8 +92,8 @@ func TestLargeFoldersOfTranscriptsAreReadPartly(t *testing.T) {
 		strings.Contains(list, "ITEMS") || strings.Contains(list, "HEALTH") || strings.Count(list, "-0000-")+strings.Count(list, "\n000000") != many {
 		t.Errorf("code %d, %s\n%s", code, stderr, list)
 	}
-	got, healths := listed(t, home)
-	want, all := listed(t, home, "--health")
+	got, healths := listedFindings(t, home)
+	want, all := listedFindings(t, home, "--health")
 	for _, s := range want {
 		delete(s, "items")
 	}

@@ -69,15 +69,15 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	root := newRootCommand(p)
 	root.SetArgs(args)
 	if badName != nil {
-		return p.finish(root, badName)
+		return p.reportExitCode(root, badName)
 	}
 	ran, err := root.ExecuteContextC(registry.WithPassword(registry.InOneRun(ctx), func(question string) (string, error) { return p.askPassword(ctx, question) }))
 	if ctx.Err() != nil && err != nil {
-		err = interruption(err)
+		err = interruptionError(err)
 	}
-	code := p.finish(ran, err)
+	code := p.reportExitCode(ran, err)
 	if err := p.pager.Show(ctx.Err() != nil); err != nil {
-		code = worse(code, exitCode(err))
+		code = worseCode(code, exitCode(err))
 	}
 	return code
 }
@@ -97,7 +97,7 @@ func (p *program) askPassword(ctx context.Context, question string) (string, err
 	if !ok || !ui.IsTerminal(in.r) || !p.err.Terminal {
 		return "", nil
 	}
-	return ui.Password(ctx, in.r.(*os.File), p.stderr, question) //nolint:revive // a terminal is a file
+	return ui.AskPassword(ctx, in.r.(*os.File), p.stderr, question) //nolint:revive // a terminal is a file
 }
 
 func (p *program) setScreens(mode ui.ColorMode) {

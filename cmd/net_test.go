@@ -101,7 +101,7 @@ func netStores(t *testing.T) (list []netStore) {
 		list = append(list, netStore{"built/" + strings.ReplaceAll(kind, " ", "-"), "store.db", func(path string) error { return build(path, 4) }})
 	}
 	for seed := range uint64(4) {
-		writes := player.Play(player.Random(seed, 3), seed)
+		writes := player.Play(player.RandomProgram(seed, 3), seed)
 		for kind, build := range map[string]func(path string, writes []player.Write) error{
 			"crush":    func(path string, writes []player.Write) error { return crushtest.Build(path, crushtest.Newest, writes) },
 			"goose":    func(path string, writes []player.Write) error { return goosetest.Build(path, goosetest.Newest, writes) },

@@ -17,7 +17,7 @@ import (
 // nextCommands are what to type after a check: what is wrong with the session that
 // somebody most likely asks for, and the plan of a repair of its store, where there is one.
 func nextCommands(args []string, results []*check.Result) []render.Command {
-	result, f := foremost(results)
+	result, f := foremostFinding(results)
 	if f == nil {
 		return nil
 	}
@@ -32,17 +32,17 @@ func nextCommands(args []string, results []*check.Result) []render.Command {
 	next := []render.Command{explain}
 	switch {
 	case f.Root != nil && result.Against:
-		next = append(next, render.Command{Line: shell.View(path, result.ShortID(f.Root.ID)), Why: "the session as it is"})
+		next = append(next, render.Command{Line: shell.ViewCommand(path, result.ShortID(f.Root.ID)), Why: "the session as it is"})
 	case f.Root != nil:
-		next[0] = render.Command{Line: shell.Session("why", path, result.ShortID(f.Root.ID)), Why: "what is wrong, and what to do"}
+		next[0] = render.Command{Line: shell.SessionCommand("why", path, result.ShortID(f.Root.ID)), Why: "what is wrong, and what to do"}
 	}
 	if result.Recovery != "" { // which goes before a repair
 		return next
 	}
-	if slices.ContainsFunc(check.Fresh(result.Findings), (*check.Finding).Repairable) {
+	if slices.ContainsFunc(check.FreshFindings(result.Findings), (*check.Finding).IsRepairable) {
 		next = append(next, planCommand(result.Store, path))
 	}
-	if words := f.Allow(); words != nil && f.Severity > rules.Info {
+	if words := f.AllowWords(); words != nil && f.Severity > rules.Info {
 		next = append(next, render.Command{
 			Line: repairCommand(path, "--allow", strings.Join(words, ","), "--dry-run"), Why: "what a repair would do that has to be allowed",
 		})
@@ -69,15 +69,15 @@ func explainCommand(findings []*check.Finding) render.Command {
 	return render.Command{Line: "sessctl explain " + mostFrequent(findings).ID, Why: "what it means and what a repair costs"}
 }
 
-// foremost is the finding that matters most, of those that no baseline knows: one that
+// foremostFinding is the finding that matters most, of those that no baseline knows: one that
 // keeps a session from resuming before all others, then the most severe, one of a session
 // before one of a store, and of those alike one of the newest session.
-func foremost(results []*check.Result) (in *check.Result, most *check.Finding) {
+func foremostFinding(results []*check.Result) (in *check.Result, most *check.Finding) {
 	rank := func(f *check.Finding) []int {
-		return []int{one(f.Refused() && f.Severity == rules.Error), int(f.Severity), one(f.Root != nil)}
+		return []int{oneIf(f.IsRefused() && f.Severity == rules.Error), int(f.Severity), oneIf(f.Root != nil)}
 	}
 	for _, r := range results {
-		for _, f := range render.NewestFirst(check.Fresh(r.Findings)) {
+		for _, f := range render.NewestFirst(check.FreshFindings(r.Findings)) {
 			if most == nil || slices.Compare(rank(f), rank(most)) > 0 ||
 				slices.Equal(rank(f), rank(most)) && f.Root != nil && f.Root.Created.After(most.Root.Created) {
 				in, most = r, f
@@ -87,7 +87,7 @@ func foremost(results []*check.Result) (in *check.Result, most *check.Finding) {
 	return in, most
 }
 
-func one(is bool) int { return map[bool]int{true: 1}[is] }
+func oneIf(is bool) int { return map[bool]int{true: 1}[is] }
 
 // mostFrequent is the rule with the most findings; of equals, the one found first.
 func mostFrequent(findings []*check.Finding) *rules.Rule {

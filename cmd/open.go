@@ -21,14 +21,14 @@ import (
 
 // addStoreFlag declares --store for a command that opens stores.
 func addStoreFlag(cmd *cobra.Command) {
-	addChoice(cmd, "store", "", registry.Names(), "read as this kind of store (default: detected)")
+	addChoice(cmd, "store", "", registry.KindNames(), "read as this kind of store (default: detected)")
 }
 
 // storePaths are the stores that the arguments mean, each once: a folder stands for the
 // stores in it, a pattern for those that it matches, and no argument for those at the
 // usual places. Files in folders that are other programs' are left out, and told.
 func (p *program) storePaths(ctx context.Context, args []string) ([]string, error) {
-	paths, empty, err := p.expand(ctx, args)
+	paths, empty, err := p.expandArguments(ctx, args)
 	if err == nil && len(empty) > 0 {
 		err = empty[0].reason
 	}
@@ -42,27 +42,27 @@ type emptyArgument struct {
 	reason error
 }
 
-// expand are the stores that the arguments mean, and the arguments that mean none. An
+// expandArguments are the stores that the arguments mean, and the arguments that mean none. An
 // error is wrong usage, or that there is no argument and nothing at the usual places.
-func (p *program) expand(ctx context.Context, args []string) (paths []string, empty []emptyArgument, err error) {
+func (p *program) expandArguments(ctx context.Context, args []string) (paths []string, empty []emptyArgument, err error) {
 	if len(args) == 0 {
-		paths, err = registry.Default(ctx, p.home)
+		paths, err = registry.DefaultStores(ctx, p.home)
 		return paths, nil, err
 	}
 	var others []string
 	defer func() {
-		p.noteOthers(slices.DeleteFunc(registry.Distinct(others), func(path string) bool { return slices.Contains(paths, path) }))
+		p.noteOthers(slices.DeleteFunc(registry.DistinctPaths(others), func(path string) bool { return slices.Contains(paths, path) }))
 	}()
 	for _, arg := range args {
 		if err := p.sessionAsStore(ctx, arg); err != nil {
 			return nil, nil, err
 		}
-		if whole := registry.Whole(ctx, arg); whole != "" {
-			p.note("%s is a part of %s; this is about all of that", arg, whole)
+		if whole := registry.WholeStore(ctx, arg); whole != "" {
+			p.printNote("%s is a part of %s; this is about all of that", arg, whole)
 			arg = whole
 		}
 		p.noteAside(arg)
-		expanded, err := registry.Expand(ctx, arg, p.config.Store)
+		expanded, err := registry.ExpandPath(ctx, arg, p.config.Store)
 		others = append(others, expanded.Others...)
 		switch {
 		case ctx.Err() != nil:
@@ -74,31 +74,31 @@ func (p *program) expand(ctx context.Context, args []string) (paths []string, em
 		}
 		paths = append(paths, expanded.Stores...)
 	}
-	return registry.Distinct(paths), empty, nil
+	return registry.DistinctPaths(paths), empty, nil
 }
 
 // noteAside says of a copy that some program put beside a store that it is one.
 func (p *program) noteAside(path string) {
 	switch of, at := cutBackup(path); {
-	case p.compares || !exists(path):
+	case p.compares || !pathExists(path):
 	case !at.IsZero() && !strings.HasSuffix(path, receiptEnding):
-		p.note("%s is the backup of %s that a repair made; this is about the backup, as that store was before", path, of)
+		p.printNote("%s is the backup of %s that a repair made; this is about the backup, as that store was before", path, of)
 	case strings.HasSuffix(path, ".bak"):
-		p.note("%s was set aside, and no runtime reads it; this is about it, and not about %s", path, strings.TrimSuffix(path, ".bak"))
+		p.printNote("%s was set aside, and no runtime reads it; this is about it, and not about %s", path, strings.TrimSuffix(path, ".bak"))
 	}
 }
 
 // noteRoot says that an answer is about the root of the session that was named.
 func (p *program) noteRoot(asked view.Known) {
 	if asked.Top != asked.ID {
-		p.note("%s is a sub-session of %s; this is about %s", asked.ID, asked.Top, asked.Top)
+		p.printNote("%s is a sub-session of %s; this is about %s", asked.ID, asked.Top, asked.Top)
 	}
 }
 
 // noteOthers says which files were left out, because nobody named them.
 func (p *program) noteOthers(paths []string) {
 	if len(paths) > 0 {
-		p.note("left out as files of other programs: %s", firstFew(paths))
+		p.printNote("left out as files of other programs: %s", firstFew(paths))
 	}
 }
 
@@ -128,15 +128,15 @@ func firstFew(paths []string) string {
 	return strings.Join(paths, ", ")
 }
 
-// open opens a store, with a progress counter while it is read.
-func (p *program) open(ctx context.Context, path string) (*registry.Opened, error) {
+// openStore opens a store, with a progress counter while it is read.
+func (p *program) openStore(ctx context.Context, path string) (*registry.Opened, error) {
 	var size int64
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 		size = info.Size()
 	}
 	opts := store.Options{Deep: p.config.Deep, Only: p.only, Brief: p.brief, Newest: p.newest, Counted: p.config.Sort == "items", Bodies: p.bodies, Keep: p.keep, Since: p.since, Live: p.config.LiveWindow}
 	if !p.config.Quiet {
-		progress := p.err.Progress("reading "+ui.Clean(ui.Tilde(path, p.home)), size)
+		progress := p.err.StartProgress("reading "+ui.Clean(ui.Tilde(path, p.home)), size)
 		defer progress.Clear()
 		opts.Progress = progress.Set
 	}
@@ -151,7 +151,7 @@ func (p *program) open(ctx context.Context, path string) (*registry.Opened, erro
 func (p *program) onlySession(path string) *program {
 	one := *p
 	if registry.OnServer(path) {
-		one.wants(p.config.Session)
+		one.setWanted(p.config.Session)
 	}
 	return &one
 }
@@ -169,7 +169,7 @@ func (p *program) byIndex() error {
 	if p.config.Session == "" || p.config.Deep {
 		return problem.New(problem.Usage, "Name one session with --session, and leave --deep out.", "--by-index reads a single session")
 	}
-	p.wants(p.config.Session)
+	p.setWanted(p.config.Session)
 	return nil
 }
 
@@ -178,16 +178,16 @@ func (p *program) noteReading(facts *session.Store) {
 	switch {
 	case !p.config.ByIndex:
 	case registry.OnServer(facts.Path):
-		p.note("of %s, only what belongs to sessions of this name was asked for: damage of others is not looked for", facts.Path)
+		p.printNote("of %s, only what belongs to sessions of this name was asked for: damage of others is not looked for", facts.Path)
 	case facts.Read == session.ByIndex:
-		p.note("%s was read by index: damage of other sessions is not looked for", facts.Path)
+		p.printNote("%s was read by index: damage of other sessions is not looked for", facts.Path)
 	default:
-		p.note("%s was read in full: %s", facts.Path, cmp.Or(facts.Read, "there is no index for this"))
+		p.printNote("%s was read in full: %s", facts.Path, cmp.Or(facts.Read, "there is no index for this"))
 	}
 }
 
-// wants says which session is wanted, where a name can be an id.
-func (p *program) wants(name string) {
+// setWanted says which session is wanted, where a name can be an id.
+func (p *program) setWanted(name string) {
 	if !strings.HasPrefix(name, "-") {
 		p.only = name
 	}
@@ -196,33 +196,33 @@ func (p *program) wants(name string) {
 // seeCheck is what to do about a result that is incomplete because of the store.
 const seeCheck = "`sessctl check` says what is wrong with the store."
 
-// read opens a store for fn and closes it again. A store that changed while it
+// readStore opens a store for fn and closes it again. A store that changed while it
 // was read without a lock is read once more; if it changes again, the error
 // says so, and what fn made of it may mix two states. A reading that a server stopped
 // begins again twice.
-func (p *program) read(ctx context.Context, path string, fn func(*registry.Opened) error) error {
+func (p *program) readStore(ctx context.Context, path string, fn func(*registry.Opened) error) error {
 	changed := ""
 	once := func() (err error) {
 		changed, err = p.readOnce(ctx, path, fn)
 		return err
 	}
-	err := p.insist(ctx, once)
+	err := p.retryStopped(ctx, once)
 	if changed == "" || ctx.Err() != nil {
 		return err
 	}
-	p.note("%s; it was read once more", changed)
+	p.printNote("%s; it was read once more", changed)
 	if err = once(); changed != "" && err == nil {
 		err = problem.New(problem.Busy, "Close the runtime and try again.", "%s once more, so the result may mix two states", changed)
 	}
 	return err
 }
 
-// insist runs what reads stores, and runs it again, twice at most, where a server stopped
+// retryStopped runs what reads stores, and runs it again, twice at most, where a server stopped
 // the reading.
-func (p *program) insist(ctx context.Context, run func() error) error {
+func (p *program) retryStopped(ctx context.Context, run func() error) error {
 	err := run()
-	for again := 0; again < 2 && registry.Stopped(err) && ctx.Err() == nil; again++ {
-		p.note("the server stopped the reading, as a replica does for a change of the primary server; it is read once more")
+	for again := 0; again < 2 && registry.IsStopped(err) && ctx.Err() == nil; again++ {
+		p.printNote("the server stopped the reading, as a replica does for a change of the primary server; it is read once more")
 		err = run()
 	}
 	return err
@@ -244,7 +244,7 @@ func (p *program) insistUnseen(ctx context.Context, paths []string, run func() e
 		_, err := held.Seek(0, io.SeekStart)
 		return err
 	}
-	err = p.insist(ctx, func() error {
+	err = p.retryStopped(ctx, func() error {
 		if err := errors.Join(rewound(), held.Truncate(0)); err != nil {
 			return err
 		}
@@ -254,7 +254,7 @@ func (p *program) insistUnseen(ctx context.Context, paths []string, run func() e
 }
 
 func (p *program) readOnce(ctx context.Context, path string, fn func(*registry.Opened) error) (changed string, err error) {
-	opened, err := p.open(ctx, path)
+	opened, err := p.openStore(ctx, path)
 	if err != nil {
 		return "", err
 	}

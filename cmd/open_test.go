@@ -36,7 +36,7 @@ func TestAStoreThatChangesMeanwhileIsReadOnceMore(t *testing.T) {
 			}
 			p, stderr := testProgram()
 			reads := 0
-			err = p.read(t.Context(), path, func(*registry.Opened) error {
+			err = p.readStore(t.Context(), path, func(*registry.Opened) error {
 				reads++
 				if reads > tt.changes {
 					return nil

@@ -20,7 +20,7 @@ type part struct {
 // Trees yields the trees that count.
 func (p part) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	return func(yield func(*session.Tree, error) bool) {
-		for tree, err := range picked(ctx, p.Store, p.heads) {
+		for tree, err := range pickTrees(ctx, p.Store, p.heads) {
 			if err == nil && !p.counts(tree) {
 				continue
 			}
@@ -40,15 +40,15 @@ func pickerOf(st store.Store) store.Picker {
 	return picker
 }
 
-// picked yields the trees of a store, without those that it can leave out unread.
-func picked(ctx context.Context, st store.Store, keep func(heads *session.Tree, newest time.Time) bool) iter.Seq2[*session.Tree, error] {
+// pickTrees yields the trees of a store, without those that it can leave out unread.
+func pickTrees(ctx context.Context, st store.Store, keep func(heads *session.Tree, newest time.Time) bool) iter.Seq2[*session.Tree, error] {
 	if picker := pickerOf(st); picker != nil {
 		return picker.Pick(ctx, keep)
 	}
 	return st.Trees(ctx)
 }
 
-// named are the heads of the tree with a session of this id.
-func named(id string) func(*session.Tree, time.Time) bool {
+// hasSession are the heads of the tree with a session of this id.
+func hasSession(id string) func(*session.Tree, time.Time) bool {
 	return func(heads *session.Tree, _ time.Time) bool { return heads.Session(id) != nil }
 }

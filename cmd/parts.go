@@ -29,7 +29,7 @@ type sideBySide struct {
 
 // openParts opens a store in as many parts as --jobs says.
 func (p *program) openParts(ctx context.Context, path string, opts store.Options) (*registry.Opened, error) {
-	s := &sideBySide{parts: p.part.split(uint32(min(p.config.Jobs, math.MaxUint8))), order: map[string]int{}}
+	s := &sideBySide{parts: p.part.splitInto(uint32(min(p.config.Jobs, math.MaxUint8))), order: map[string]int{}}
 	s.opened = make([]*registry.Opened, len(s.parts))
 	failed := make([]error, len(s.parts))
 	var all sync.WaitGroup
@@ -39,7 +39,7 @@ func (p *program) openParts(ctx context.Context, path string, opts store.Options
 			if i == 0 {
 				s.order[heads.Root().ID] = len(s.order)
 			}
-			return part.holds(heads) && (opts.Keep == nil || opts.Keep(heads, newest))
+			return part.hasTree(heads) && (opts.Keep == nil || opts.Keep(heads, newest))
 		}
 		if i > 0 {
 			own.Progress = nil
@@ -73,8 +73,8 @@ func (s *sideBySide) addFaults(faults []session.Fault) {
 	}
 }
 
-// split are the parts of a shard, or of everything, that together are all of it.
-func (s shard) split(n uint32) []shard {
+// splitInto are the parts of a shard, or of everything, that together are all of it.
+func (s shard) splitInto(n uint32) []shard {
 	if s.isWhole() {
 		s = shard{1, 1}
 	}
@@ -101,7 +101,7 @@ func (s *sideBySide) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] 
 			waiting[i] = make(chan found, 1)
 			all.Go(func() {
 				defer close(waiting[i])
-				for tree, err := range picked(ctx, s.opened[i], func(heads *session.Tree, _ time.Time) bool { return part.holds(heads) }) {
+				for tree, err := range pickTrees(ctx, s.opened[i], func(heads *session.Tree, _ time.Time) bool { return part.hasTree(heads) }) {
 					select {
 					case waiting[i] <- found{tree, err}:
 					case <-ctx.Done():
@@ -114,7 +114,7 @@ func (s *sideBySide) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] 
 			next[i] = <-waiting[i]
 		}
 		for {
-			first := slices.Index(next, slices.MinFunc(next, func(a, b found) int { return cmp.Compare(s.rank(a.tree), s.rank(b.tree)) }))
+			first := slices.Index(next, slices.MinFunc(next, func(a, b found) int { return cmp.Compare(s.orderOf(a.tree), s.orderOf(b.tree)) }))
 			one := next[first]
 			if i := slices.IndexFunc(next, func(f found) bool { return f.err != nil }); i >= 0 {
 				one = next[i]
@@ -127,8 +127,8 @@ func (s *sideBySide) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] 
 	}
 }
 
-// rank orders trees, those that came meanwhile last; nil is the end.
-func (s *sideBySide) rank(tree *session.Tree) int {
+// orderOf orders trees, those that came meanwhile last; nil is the end.
+func (s *sideBySide) orderOf(tree *session.Tree) int {
 	if tree == nil {
 		return math.MaxInt
 	}
@@ -140,7 +140,7 @@ func (s *sideBySide) rank(tree *session.Tree) int {
 
 // partOf is the store that a tree was read of.
 func (s *sideBySide) partOf(tree *session.Tree) store.Store {
-	return s.opened[slices.IndexFunc(s.parts, func(part shard) bool { return part.holds(tree) })].Store
+	return s.opened[slices.IndexFunc(s.parts, func(part shard) bool { return part.hasTree(tree) })].Store
 }
 
 // Fill implements store.Store.

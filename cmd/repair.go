@@ -121,7 +121,7 @@ func addRepairFlags(cmd *cobra.Command, p *program) {
 	addAssumeDeadFlag(cmd)
 	flags.Duration("live-window", liveWindow, "leave a server's sessions newer than `AGE`")
 	completeFlag(cmd, "live-window", oneOf())
-	completeFlag(cmd, "allow", listOf(always(allowed)))
+	completeFlag(cmd, "allow", listOf(fixedWords(allowed)))
 	completeFlag(cmd, "select", listOf(ruleListWords))
 	completeFlag(cmd, "ignore", listOf(ruleListWords))
 	completeFlag(cmd, "session", p.sessionWords)
@@ -135,7 +135,7 @@ func runRepair(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	ctx = p.allowForeign(ctx)
-	if err := r.locate(ctx, args); err != nil {
+	if err := r.locateStore(ctx, args); err != nil {
 		return err
 	}
 	if p.config.Output != "" {
@@ -152,7 +152,7 @@ func (r *repairRun) checkFlags() error {
 			return problem.New(problem.Usage, "Leave it out.", "--allow %s is gone: %s", word, why)
 		}
 		if !slices.Contains(allowed, word) {
-			return problem.New(problem.Usage, problem.Nearest(word, allowed), "--allow has no word %q: use %s", word, strings.Join(allowed, ", "))
+			return problem.New(problem.Usage, problem.DidYouMean(word, allowed), "--allow has no word %q: use %s", word, strings.Join(allowed, ", "))
 		}
 	}
 	if c.Plan == "" {
@@ -202,36 +202,36 @@ func newRepairRun(p *program) (*repairRun, error) {
 	return r, nil
 }
 
-// locate finds the one store to repair. A saved plan names its own.
-func (r *repairRun) locate(ctx context.Context, args []string) (err error) {
+// locateStore finds the one store to repair. A saved plan names its own.
+func (r *repairRun) locateStore(ctx context.Context, args []string) (err error) {
 	if r.saved != nil && len(args) == 0 {
 		r.path = r.saved.Store.Path
 	} else if r.path, err = r.onePath(ctx, args); err != nil {
 		return err
 	}
-	r.writer = changes.Repair(r.config.Format, render.RepairOptions{
-		Screen: r.out, Tool: tool(), Home: r.home, Quiet: r.config.Quiet, MaxSteps: int(r.config.MaxFindings),
+	r.writer = changes.NewRepairWriter(r.config.Format, render.RepairOptions{
+		Screen: r.out, Tool: thisTool(), Home: r.home, Quiet: r.config.Quiet, MaxSteps: int(r.config.MaxFindings),
 		Content: r.out.Terminal || r.config.ShowContent, Check: "sessctl check " + shell.Path(r.path), Allowed: r.config.Allow,
 	})
 	return nil
 }
 
-// code is the exit code of what a repair leaves.
-func (r *repairRun) code() int {
-	code := r.failing(r.left)
+// leftCode is the exit code of what a repair leaves.
+func (r *repairRun) leftCode() int {
+	code := r.findingsCode(r.left)
 	if r.incomplete != "" {
-		code = worse(code, int(problem.Unreadable))
+		code = worseCode(code, int(problem.Unreadable))
 	}
 	return code
 }
 
-// end prints how the run ended.
-func (r *repairRun) end(o render.Outcome) error {
+// printOutcome prints how the run ended.
+func (r *repairRun) printOutcome(o render.Outcome) error {
 	if err := r.writer.Close(o); err != nil {
 		return err
 	}
 	if r.incomplete != "" {
-		return problem.New(problem.Unreadable, cmp.Or(ui.Sentence(r.recovery), seeCheck), "the plan does not cover all of %s: %s", r.facts.Path, r.incomplete)
+		return problem.New(problem.Unreadable, cmp.Or(ui.AsSentence(r.recovery), seeCheck), "the plan does not cover all of %s: %s", r.facts.Path, r.incomplete)
 	}
 	if o.Applied && o.ExitCode != exitOK {
 		return errors.Join(withCode(o.ExitCode), errChanged)
@@ -239,23 +239,23 @@ func (r *repairRun) end(o render.Outcome) error {
 	return withCode(o.ExitCode)
 }
 
-// saves writes the plan where --plan-out says, and reports whether the run is
+// savePlanIfAsked writes the plan where --plan-out says, and reports whether the run is
 // over with that.
-func (r *repairRun) saves() (stop bool, err error) {
+func (r *repairRun) savePlanIfAsked() (stop bool, err error) {
 	if r.config.PlanOut == "" {
 		return r.config.DryRun, nil
 	}
 	return r.config.DryRun || !r.config.Yes, r.savePlan()
 }
 
-// stop ends a run in which nothing was changed, with the command that does it.
-func (r *repairRun) stop(next ...render.Command) error {
-	return r.end(render.Outcome{ExitCode: worse(exitFindings, r.code()), Next: next})
+// stopUnchanged ends a run in which nothing was changed, with the command that does it.
+func (r *repairRun) stopUnchanged(next ...render.Command) error {
+	return r.printOutcome(render.Outcome{ExitCode: worseCode(exitFindings, r.leftCode()), Next: next})
 }
 
-// again is this command line without what kept it from changing anything, and
+// commandWithWords is this command line without what kept it from changing anything, and
 // with more words.
-func (r *repairRun) again(why string, words ...string) render.Command {
+func (r *repairRun) commandWithWords(why string, words ...string) render.Command {
 	flags, stores := beforeDashes(r.args)
 	if r.config.PlanOut != "" {
 		return render.Command{Line: repairCommand(r.path, shell.Words(append([]string{"--plan", r.config.PlanOut}, words...))...) + r.foreignWords(), Why: why}
@@ -271,7 +271,7 @@ func (r *repairRun) again(why string, words ...string) render.Command {
 // inPlace repairs the store itself. It is closed before it is opened for
 // writing: closing any other handle of this process would release the locks.
 func (r *repairRun) inPlace(ctx context.Context) error {
-	err := r.read(ctx, r.path, func(opened *registry.Opened) error {
+	err := r.readStore(ctx, r.path, func(opened *registry.Opened) error {
 		if seen, err := os.Stat(r.path); err == nil { // else it is standard input, or gone by now
 			os.SameFile(seen, seen) // Windows asks which file it is only now
 			r.planned = seen
@@ -281,33 +281,33 @@ func (r *repairRun) inPlace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	refused := r.refusal()
-	if refused != nil && !r.plan.Empty() && !r.config.DryRun && r.config.PlanOut == "" {
+	refused := r.refusalReason()
+	if refused != nil && !r.plan.IsEmpty() && !r.config.DryRun && r.config.PlanOut == "" {
 		return refused
 	}
-	if err := r.show(); err != nil {
+	if err := r.printPlan(); err != nil {
 		return err
 	}
-	if r.plan.Empty() {
-		return r.end(render.Outcome{ExitCode: r.code(), Next: r.allowing()})
+	if r.plan.IsEmpty() {
+		return r.printOutcome(render.Outcome{ExitCode: r.leftCode(), Next: r.allowingCommands()})
 	}
-	stop, err := r.saves()
+	stop, err := r.savePlanIfAsked()
 	switch {
 	case err != nil:
 		return err
 	case stop && refused != nil:
-		r.note("%v", refused)
-		return r.stop(r.instead())
+		r.printNote("%v", refused)
+		return r.stopUnchanged(r.insteadCommand())
 	case stop:
-		return r.stop(r.again("make these changes"))
+		return r.stopUnchanged(r.commandWithWords("make these changes"))
 	case refused != nil:
 		return refused
 	}
-	return r.confirm(ctx)
+	return r.confirmAndApply(ctx)
 }
 
-// show prints the plan.
-func (r *repairRun) show() error {
+// printPlan prints the plan.
+func (r *repairRun) printPlan() error {
 	err := r.writer.Plan(r.plan, r.facts, r.left)
 	if err == nil || errors.Is(err, syscall.EPIPE) {
 		return err
@@ -329,42 +329,42 @@ const receiptEnding = repair.ReceiptEnding
 // newName is a name that neither a backup nor its receipt has yet.
 func newName(path string) string {
 	name := path
-	for n := 2; exists(name) || exists(name+receiptEnding); n++ {
+	for n := 2; pathExists(name) || pathExists(name+receiptEnding); n++ {
 		name = fmt.Sprintf("%s-%d", path, n)
 	}
 	return name
 }
 
-func exists(path string) bool {
+func pathExists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
-// confirm asks, unless --yes says not to, and applies.
-func (r *repairRun) confirm(ctx context.Context) error {
-	backup := newName(besides(r.plan.Store.Path) + backupMark + time.Now().UTC().Format(backupTime)) //nolint:forbidigo // a name for people
+// confirmAndApply asks, unless --yes says not to, and applies.
+func (r *repairRun) confirmAndApply(ctx context.Context) error {
+	backup := newName(besidePath(r.plan.Store.Path) + backupMark + time.Now().UTC().Format(backupTime)) //nolint:forbidigo // a name for people
 	if r.config.Yes {
-		return r.apply(ctx, backup)
+		return r.applyPlan(ctx, backup)
 	}
 	if !r.canAsk() {
-		r.say("sessctl: ", message{
+		r.printMessage("sessctl: ", message{
 			Type: "error", Message: "nothing was changed: this is not a terminal, so sessctl cannot ask",
 			Next: "Read the plan above, and add --yes to make these changes.", ExitCode: exitFindings,
 		})
-		return r.stop(r.again("make these changes without asking", "--yes"))
+		return r.stopUnchanged(r.commandWithWords("make these changes without asking", "--yes"))
 	}
 	if err := r.writer.Ask(backup, withLog(r.path, r.facts.Bytes), r.undoCommand(r.path, backup+receiptEnding)); err != nil {
 		return err
 	}
-	yes, err := ui.Ask(r.stdin, r.out, "Make these changes?")
+	yes, err := ui.AskYesNo(r.stdin, r.out, "Make these changes?")
 	switch {
 	case err != nil:
 		return err
 	case !yes:
-		r.note("declined; nothing was changed")
-		return r.stop()
+		r.printNote("declined; nothing was changed")
+		return r.stopUnchanged()
 	}
-	return r.apply(ctx, backup)
+	return r.applyPlan(ctx, backup)
 }
 
 // withLog is about the size of a backup: the log that is beside a store is in it.
@@ -378,11 +378,11 @@ func withLog(path string, bytes int64) int64 {
 // canAsk reports whether somebody sees the plan and can answer.
 func (p *program) canAsk() bool {
 	in, ok := p.stdin.(*interruptible)
-	return ok && ui.IsTerminal(in.r) && p.out.Terminal && !p.printsJSON() && p.format() != "html"
+	return ok && ui.IsTerminal(in.r) && p.out.Terminal && !p.printsJSON() && p.outputFormat() != "html"
 }
 
-// apply changes the store.
-func (r *repairRun) apply(ctx context.Context, backup string) error {
+// applyPlan changes the store.
+func (r *repairRun) applyPlan(ctx context.Context, backup string) error {
 	now, err := os.Stat(r.path)
 	const next = "Nothing was changed. Run the repair again to get a new plan."
 	switch {
@@ -397,25 +397,25 @@ func (r *repairRun) apply(ctx context.Context, backup string) error {
 	if err != nil {
 		return err
 	}
-	set, clearLine := r.progress("backing up")
+	set, clearLine := r.startProgress("backing up")
 	receipt, err := repair.Apply{
-		Backup: backup, Receipt: backup + receiptEnding, Tool: toolName(), Role: registry.Role(r.path), Prologue: r.kind.Prologue, Progress: set,
+		Backup: backup, Receipt: backup + receiptEnding, Tool: toolName(), Role: registry.RoleOf(r.path), Prologue: r.kind.Prologue, Progress: set,
 	}.Run(ctx, ed, r.plan)
 	clearLine()
 	err = errors.Join(err, ed.Close())
 	r.noteLeft(ed)
 	if err != nil {
-		return r.partly(receipt, err)
+		return r.partlyChanged(receipt, err)
 	}
-	return r.applied(receipt, render.Outcome{Backup: backup, Next: []render.Command{r.undoCommand(r.path, receipt.Path())}})
+	return r.printApplied(receipt, render.Outcome{Backup: backup, Next: []render.Command{r.undoCommand(r.path, receipt.Path())}})
 }
 
 // noteLeftovers names what may be the remains of a killed process in the folder of a
 // store. What certainly is is deleted without a word.
 func (p *program) noteLeftovers(path string) {
 	folder := filepath.Dir(path)
-	if left := atomicfile.Leftovers(folder); len(left) > 0 {
-		p.note("%s in %s may be left over from a sessctl that was killed, and may hold a copy of a store: if no other sessctl is running there, delete it",
+	if left := atomicfile.FindLeftovers(folder); len(left) > 0 {
+		p.printNote("%s in %s may be left over from a sessctl that was killed, and may hold a copy of a store: if no other sessctl is running there, delete it",
 			firstFew(left), folder)
 	}
 }
@@ -423,35 +423,35 @@ func (p *program) noteLeftovers(path string) {
 // noteLeft names what stays beside a store.
 func (p *program) noteLeft(ed store.Editor) {
 	if left := ed.Left(); left != "" {
-		p.note("%s", left)
+		p.printNote("%s", left)
 	}
 }
 
-// progress counts the bytes of a copy.
-func (r *repairRun) progress(what string) (set func(int64), clearLine func()) {
+// startProgress counts the bytes of a copy.
+func (r *repairRun) startProgress(what string) (set func(int64), clearLine func()) {
 	if r.config.Quiet {
 		return nil, func() {}
 	}
-	p := r.err.Progress(what+" "+ui.Clean(ui.Tilde(r.path, r.home)), r.facts.Bytes)
+	p := r.err.StartProgress(what+" "+ui.Clean(ui.Tilde(r.path, r.home)), r.facts.Bytes)
 	return p.Set, p.Clear
 }
 
 // toolName is this program as a receipt names it.
-func toolName() string { return tool().Name + " " + tool().Version }
+func toolName() string { return thisTool().Name + " " + thisTool().Version }
 
 func (p *program) undoCommand(store, receipt string) render.Command {
 	if registry.OnServer(store) { // a receipt does not have the role
 		return render.Command{Line: "sessctl undo " + shell.Path(store) + p.foreignWords()}
 	}
-	return render.Command{Line: "sessctl undo " + shell.Home(receipt, p.home)}
+	return render.Command{Line: "sessctl undo " + shell.HomePath(receipt, p.home)}
 }
 
 // errChanged is the cause of an error after which a store is not what it was.
 var errChanged = errors.New("the store was changed")
 
-// partly says of a repair that failed what was changed before; nothing was when
+// partlyChanged says of a repair that failed what was changed before; nothing was when
 // there is no receipt.
-func (p *program) partly(receipt *repair.Receipt, err error) error {
+func (p *program) partlyChanged(receipt *repair.Receipt, err error) error {
 	if receipt == nil {
 		return err
 	}
@@ -482,9 +482,9 @@ func (p *program) partly(receipt *repair.Receipt, err error) error {
 	}
 }
 
-// applied prints what became of a plan that was carried out. A tree that was left out
+// printApplied prints what became of a plan that was carried out. A tree that was left out
 // still has what was found in it.
-func (r *repairRun) applied(receipt *repair.Receipt, o render.Outcome) error {
+func (r *repairRun) printApplied(receipt *repair.Receipt, o render.Outcome) error {
 	o.Applied, o.Receipt, o.Ledger, o.LeftOut = true, receipt.Path(), &receipt.Ledger, receipt.LeftOut
 	for _, out := range receipt.LeftOut {
 		at := slices.IndexFunc(r.plan.Trees, func(t *repair.Tree) bool { return t.Root == out.Root })
@@ -495,13 +495,13 @@ func (r *repairRun) applied(receipt *repair.Receipt, o render.Outcome) error {
 			}
 		}
 	}
-	o.Left, o.ExitCode = r.left, r.code()
+	o.Left, o.ExitCode = r.left, r.leftCode()
 	if len(o.LeftOut) > 0 {
-		o.ExitCode = worse(o.ExitCode, exitFindings)
+		o.ExitCode = worseCode(o.ExitCode, exitFindings)
 	}
-	err := r.end(o)
-	if unprinted(err) {
-		return untold(err, "the repair of "+r.plan.Store.Path+" is done and verified", keptIn(o))
+	err := r.printOutcome(o)
+	if isUnprinted(err) {
+		return untoldChange(err, "the repair of "+r.plan.Store.Path+" is done and verified", keptIn(o))
 	}
 	return err
 }
@@ -514,24 +514,24 @@ func keptIn(o render.Outcome) string {
 	return "The backup is " + o.Backup + ". To undo the repair: `" + o.Next[0].Line + "`."
 }
 
-// unprinted reports whether an error is one of writing what people or programs read.
-func unprinted(err error) bool {
+// isUnprinted reports whether an error is one of writing what people or programs read.
+func isUnprinted(err error) bool {
 	_, done := errors.AsType[shown](err)
 	return err != nil && !done && problem.ClassOf(err) == 0
 }
 
-// untold is the problem with a change that was made and could not be told of.
-func untold(err error, done, next string) error {
+// untoldChange is the problem with a change that was made and could not be told of.
+func untoldChange(err error, done, next string) error {
 	return &problem.Error{
 		Class: problem.Unreadable, Err: errors.Join(errChanged, err), Next: next,
 		What: done + "; only the report of it could not be printed: " + problem.Reason(err),
 	}
 }
 
-// interruption is the error of a command that a signal stopped, with what it
+// interruptionError is the error of a command that a signal stopped, with what it
 // had changed. One that had done everything before the signal came ends as
 // always.
-func interruption(err error) error {
+func interruptionError(err error) error {
 	if !errors.Is(err, errChanged) {
 		return errInterrupted
 	}

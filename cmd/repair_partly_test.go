@@ -29,7 +29,7 @@ func TestARepairThatFailsHalfwaySaysWhatStays(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			err := new(program).partly(tt.receipt, tt.err)
+			err := new(program).partlyChanged(tt.receipt, tt.err)
 			if !strings.Contains(err.Error(), tt.says) || exitCode(err) != tt.code || errors.Is(err, errChanged) != tt.partly {
 				t.Errorf("got %v, code %d", err, exitCode(err))
 			}
@@ -43,12 +43,12 @@ func TestAnInterruptedCommandDoesNotDenyWhatItChanged(t *testing.T) {
 		says, hush string
 		code       int
 	}{
-		{new(program).partly(&repair.Receipt{Batches: []*repair.Batch{{Sessions: []repair.Touched{{ID: "a"}}}}}, context.Canceled), "sessctl undo", "nothing was changed", exitInterrupted},
+		{new(program).partlyChanged(&repair.Receipt{Batches: []*repair.Batch{{Sessions: []repair.Touched{{ID: "a"}}}}}, context.Canceled), "sessctl undo", "nothing was changed", exitInterrupted},
 		{context.Canceled, "nothing was changed", "undo", exitInterrupted},
 		{errors.Join(shown(exitFindings), errChanged), "", "interrupted", exitFindings}, // all was done and shown
 	} {
 		p, stderr := testProgram()
-		code := p.finish(&cobra.Command{}, interruption(tt.err))
+		code := p.reportExitCode(&cobra.Command{}, interruptionError(tt.err))
 		if code != tt.code || !strings.Contains(stderr.String(), tt.says) || strings.Contains(stderr.String(), tt.hush) {
 			t.Errorf("code %d: %s", code, stderr.String())
 		}

@@ -38,13 +38,13 @@ func (r *repairRun) planFrom(ctx context.Context, opened *registry.Opened) error
 		return err
 	}
 	if r.saved != nil {
-		return r.adopt(ctx, opened.Store)
+		return r.adoptPlan(ctx, opened.Store)
 	}
-	return r.make(ctx, opened.Store)
+	return r.makePlan(ctx, opened.Store)
 }
 
-func (r *repairRun) make(ctx context.Context, st store.Store) error {
-	judge, err := r.judge()
+func (r *repairRun) makePlan(ctx context.Context, st store.Store) error {
+	judge, err := r.parseJudge()
 	if err != nil {
 		return err
 	}
@@ -55,9 +55,9 @@ func (r *repairRun) make(ctx context.Context, st store.Store) error {
 		opts.Allow[word] = true
 	}
 	if page, is := r.writer.(interface {
-		Tree(plan *repair.Tree, was, will *session.Tree)
+		CommandTree(plan *repair.Tree, was, will *session.Tree)
 	}); is {
-		opts.EachTree = page.Tree
+		opts.EachTree = page.CommandTree
 	}
 	if r.config.Session != "" {
 		one, err := findSession(ctx, st, r.config.Session)
@@ -67,7 +67,7 @@ func (r *repairRun) make(ctx context.Context, st store.Store) error {
 		r.noteRoot(one.found)
 		opts.Session = one.found.ID
 	}
-	plan, result, err := repair.Make(ctx, st, opts)
+	plan, result, err := repair.MakePlan(ctx, st, opts)
 	switch {
 	case err != nil && problem.ClassOf(err) == 0 && ctx.Err() == nil:
 		return problem.New(problem.Unreadable, "`sessctl check` says what is wrong. What `sessctl export` can still read can be repaired.",
@@ -75,27 +75,27 @@ func (r *repairRun) make(ctx context.Context, st store.Store) error {
 	case err != nil:
 		return err
 	}
-	if plan.Store.Path, err = absolute(r.path); err != nil {
+	if plan.Store.Path, err = absolutePath(r.path); err != nil {
 		return err
 	}
-	r.plan, r.left, r.incomplete, r.recovery = plan, listed(plan.Findings), result.Incomplete, result.Recovery
+	r.plan, r.left, r.incomplete, r.recovery = plan, listedFindings(plan.Findings), result.Incomplete, result.Recovery
 	return nil
 }
 
-// absolute is the path of a store wherever the plan or the receipt is read.
-func absolute(path string) (string, error) {
+// absolutePath is the path of a store wherever the plan or the receipt is read.
+func absolutePath(path string) (string, error) {
 	if path == "-" || registry.OnServer(path) {
 		return path, nil
 	}
 	return filepath.Abs(path)
 }
 
-// adopt takes a saved plan. The store is checked for what the plan does not
+// adoptPlan takes a saved plan. The store is checked for what the plan does not
 // hold: the titles of its sessions, and what it leaves.
-func (r *repairRun) adopt(ctx context.Context, st store.Store) error {
+func (r *repairRun) adoptPlan(ctx context.Context, st store.Store) error {
 	const next = "Make a new plan with --plan-out."
 	plan := r.saved
-	path, err := absolute(r.path)
+	path, err := absolutePath(r.path)
 	switch {
 	case err != nil:
 		return err
@@ -107,7 +107,7 @@ func (r *repairRun) adopt(ctx context.Context, st store.Store) error {
 	}
 	titles, found := map[string]string{}, map[string][]*check.Finding{}
 	result, err := check.Run(ctx, st, check.Options{
-		Rules: catalogue.Usual(), Judge: plan.Judge(), EachTree: func(tree *session.Tree, list []*check.Finding) {
+		Rules: catalogue.UsualRules(), Judge: plan.Judge(), EachTree: func(tree *session.Tree, list []*check.Finding) {
 			root := tree.Root()
 			titles[root.ID], found[root.ID] = root.Title, list
 		},
@@ -142,7 +142,7 @@ func readPlan(path string) (*repair.Plan, error) {
 	if err := json.Unmarshal(data, plan); err != nil || plan.Schema != repair.PlanSchema || slices.Contains(plan.Trees, nil) {
 		return nil, problem.New(problem.Usage, next, "%s is not a plan that this version of sessctl can read (%s)", path, repair.PlanSchema)
 	}
-	if !plan.Sealed() {
+	if !plan.IsSealed() {
 		return nil, problem.New(problem.Usage, "Nothing was changed. Make a new plan with --plan-out.", "%s was edited after sessctl wrote it, or an older version wrote it", path)
 	}
 	return plan, nil
@@ -164,11 +164,11 @@ func (r *repairRun) savePlan() error {
 	})
 }
 
-// refusal is why the store cannot be repaired in place, nil if it can.
-func (r *repairRun) refusal() error {
+// refusalReason is why the store cannot be repaired in place, nil if it can.
+func (r *repairRun) refusalReason() error {
 	name := r.facts.Path
 	refuse := func(why string) error {
-		instead := r.instead()
+		instead := r.insteadCommand()
 		return problem.New(problem.Unreadable, "Use `"+instead.Line+"` to "+instead.Why+".", "%s cannot be repaired in place: %s", name, why)
 	}
 	switch {
@@ -183,7 +183,7 @@ func (r *repairRun) refusal() error {
 		if r.recovery == "" {
 			return refuse(r.incomplete)
 		}
-		return problem.New(problem.Unreadable, ui.Sentence(r.recovery),
+		return problem.New(problem.Unreadable, ui.AsSentence(r.recovery),
 			"%s is not repaired, because it is damaged, and writing to it could destroy what can still be saved: %s", name, r.incomplete)
 	}
 	return nil
@@ -193,48 +193,48 @@ func (r *repairRun) refusal() error {
 // was exported from.
 func (r *repairRun) inUse() bool { return r.facts.Writer == session.WriterLive && !r.kind.Stream }
 
-// instead is what to type for a store that cannot be repaired in place as it is.
-func (r *repairRun) instead() render.Command {
+// insteadCommand is what to type for a store that cannot be repaired in place as it is.
+func (r *repairRun) insteadCommand() render.Command {
 	switch {
-	case !r.copyable():
+	case !r.canCopy():
 		line := "sessctl export " + shell.Path(r.path) + " --output " + shell.Path(streamName(r.path))
 		return render.Command{Line: line, Why: "write a stream, which can be repaired"}
 	case r.kind.Edit != nil && r.inUse():
-		return r.again("make these changes once the store is closed")
+		return r.commandWithWords("make these changes once the store is closed")
 	}
-	return r.again("write a repaired copy", "--output", r.copyName())
+	return r.commandWithWords("write a repaired copy", "--output", r.copyName())
 }
 
-// allowing is the command of a repair that is made only where it is allowed: for what keeps
+// allowingCommands is the command of a repair that is made only where it is allowed: for what keeps
 // a session from resuming before all else.
-func (r *repairRun) allowing() []render.Command {
-	most := slices.MaxFunc(slices.Concat(r.left, []*check.Finding{nil}), func(a, b *check.Finding) int { return slices.Compare(r.urgency(a), r.urgency(b)) })
-	if r.saved != nil || r.urgency(most) == nil {
+func (r *repairRun) allowingCommands() []render.Command {
+	most := slices.MaxFunc(slices.Concat(r.left, []*check.Finding{nil}), func(a, b *check.Finding) int { return slices.Compare(r.findingUrgency(a), r.findingUrgency(b)) })
+	if r.saved != nil || r.findingUrgency(most) == nil {
 		return nil
 	}
 	var costs []string
-	for _, word := range most.Allow() {
+	for _, word := range most.AllowWords() {
 		costs = append(costs, why.Costs[word])
 	}
-	return []render.Command{r.again(strings.Join(costs, "; "), "--allow", strings.Join(most.Allow(), ","))}
+	return []render.Command{r.commandWithWords(strings.Join(costs, "; "), "--allow", strings.Join(most.AllowWords(), ","))}
 }
 
-func (r *repairRun) urgency(f *check.Finding) []int {
-	if f == nil || len(f.Needs(r.config.Allow)) == 0 || f.Severity == rules.Info && !f.Refused() {
+func (r *repairRun) findingUrgency(f *check.Finding) []int {
+	if f == nil || len(f.MissingWords(r.config.Allow)) == 0 || f.Severity == rules.Info && !f.IsRefused() {
 		return nil
 	}
-	return []int{one(f.Refused()), int(f.Severity)}
+	return []int{oneIf(f.IsRefused()), int(f.Severity)}
 }
 
-// copyable reports whether a copy of the store can be repaired.
-func (r *repairRun) copyable() bool {
+// canCopy reports whether a copy of the store can be repaired.
+func (r *repairRun) canCopy() bool {
 	return r.kind.Edit != nil && (r.kind.Stream || r.facts.ReadOnly == "" && !registry.OnServer(r.path))
 }
 
 // streamName is a name for a stream of a store.
 func streamName(store string) string {
 	if registry.OnServer(store) || isFolder(store) {
-		return besides(store) + ".ndjson"
+		return besidePath(store) + ".ndjson"
 	}
 	return strings.TrimSuffix(store, filepath.Ext(store)) + ".ndjson"
 }
@@ -244,9 +244,9 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// besides is a path to which an ending can be put, so that it names something beside what
+// besidePath is a path to which an ending can be put, so that it names something beside what
 // is there; of a database on a server, something in the current folder.
-func besides(path string) string {
+func besidePath(path string) string {
 	if u, err := url.Parse(path); err == nil && registry.OnServer(path) {
 		return cmp.Or(strings.ReplaceAll(strings.Trim(u.Path, "/"), "/", "-"), "sessions")
 	}
@@ -274,7 +274,7 @@ func (r *repairRun) copyName() string {
 // toFile writes a repaired copy. Nothing that exists is changed, so nobody is
 // asked.
 func (r *repairRun) toFile(ctx context.Context) (err error) {
-	opened, err := r.open(ctx, r.path)
+	opened, err := r.openStore(ctx, r.path)
 	if err != nil {
 		return err
 	}
@@ -285,47 +285,47 @@ func (r *repairRun) toFile(ctx context.Context) (err error) {
 	if registry.OnServer(r.path) {
 		return problem.New(problem.Usage, "Repair it where it is, or export it with `sessctl export` and repair the stream.", "%s is a database on a server, which sessctl cannot copy", r.path)
 	}
-	if !r.copyable() && !r.plan.Empty() && !r.config.DryRun {
-		return r.refusal()
+	if !r.canCopy() && !r.plan.IsEmpty() && !r.config.DryRun {
+		return r.refusalReason()
 	}
-	if err := r.show(); err != nil {
+	if err := r.printPlan(); err != nil {
 		return err
 	}
-	if r.plan.Empty() {
-		return r.end(render.Outcome{ExitCode: r.code(), Next: r.allowing()})
+	if r.plan.IsEmpty() {
+		return r.printOutcome(render.Outcome{ExitCode: r.leftCode(), Next: r.allowingCommands()})
 	}
-	stop, err := r.saves()
+	stop, err := r.savePlanIfAsked()
 	switch {
 	case err != nil:
 		return err
-	case stop && !r.copyable():
-		return r.stop(r.instead())
+	case stop && !r.canCopy():
+		return r.stopUnchanged(r.insteadCommand())
 	case stop && r.config.PlanOut != "":
-		return r.stop(r.again("write the repaired copy", "--output", r.config.Output))
+		return r.stopUnchanged(r.commandWithWords("write the repaired copy", "--output", r.config.Output))
 	case stop:
-		return r.stop(r.again("write the repaired copy"))
+		return r.stopUnchanged(r.commandWithWords("write the repaired copy"))
 	}
-	return r.write(ctx, opened)
+	return r.writeCopy(ctx, opened)
 }
 
-func (r *repairRun) write(ctx context.Context, opened *registry.Opened) error {
+func (r *repairRun) writeCopy(ctx context.Context, opened *registry.Opened) error {
 	out, err := filepath.Abs(r.config.Output)
 	if err != nil {
 		return err
 	}
-	set, clearLine := r.progress("copying")
+	set, clearLine := r.startProgress("copying")
 	receipt, err := repair.Apply{Receipt: out + receiptEnding, Tool: toolName(), Prologue: r.kind.Prologue, Progress: set, Changed: opened.Changed}.
 		Output(ctx, r.kind, opened.Store, r.plan, out)
 	clearLine()
 	if err != nil {
 		return err
 	}
-	return r.applied(receipt, render.Outcome{Output: out})
+	return r.printApplied(receipt, render.Outcome{Output: out})
 }
 
-// listed are the findings that a check lists, too, without --deep where that finds damage of the
+// listedFindings are the findings that a check lists, too, without --deep where that finds damage of the
 // store: what else the tests of the whole file tell of it is about the same.
-func listed(found []*check.Finding) []*check.Finding {
+func listedFindings(found []*check.Finding) []*check.Finding {
 	damage := func(f *check.Finding) bool { return f.Rule.ID == "SC001" && f.Session == "" }
 	if !slices.ContainsFunc(found, func(f *check.Finding) bool { return damage(f) && !f.Deep }) {
 		return found

@@ -115,7 +115,7 @@ func runReplay(ctx context.Context, p *program, path string) error {
 		}
 	}
 	if p.config.Against != "" {
-		err = run.against(ctx)
+		err = run.compareAgainst(ctx)
 	} else {
 		run.events.Shallow = run.output == nil
 		if run.events.Shallow && run.getenv("GOGC") == "" {
@@ -123,7 +123,7 @@ func runReplay(ctx context.Context, p *program, path string) error {
 			// percentage of main would run the collector without a pause.
 			defer debug.SetGCPercent(debug.SetGCPercent(400))
 		}
-		err = run.show(ctx)
+		err = run.printEvents(ctx)
 	}
 	if run.output != nil { // it was not written
 		err = errors.Join(err, run.output.Close(), os.Remove(p.config.Output))
@@ -184,12 +184,12 @@ func (run *replayRun) openEvents(ctx context.Context) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// show prints the events.
-func (run *replayRun) show(ctx context.Context) error {
+// printEvents prints the events.
+func (run *replayRun) printEvents(ctx context.Context) error {
 	c := run.config
-	model := run.model()
-	writer := replays.Replay(c.Format, render.ReplayOptions{
-		Screen: run.out, Tool: tool(), Home: run.home, Path: run.path, Model: model,
+	model := run.decidingModel()
+	writer := replays.NewReplayWriter(c.Format, render.ReplayOptions{
+		Screen: run.out, Tool: thisTool(), Home: run.home, Path: run.path, Model: model,
 		All: c.All, Quiet: c.Quiet, Live: run.live, MaxFindings: int(c.MaxFindings),
 	})
 	disagree := false
@@ -199,7 +199,7 @@ func (run *replayRun) show(ctx context.Context) error {
 		keeper = recording.NewRecorder(recording.Auto, true, events.Runtime.NoOutput)
 	}
 	var step recording.Step
-	err := run.each(ctx, func(e *recording.Event) error {
+	err := run.eachEvent(ctx, func(e *recording.Event) error {
 		step = recorder.Take(e)
 		if keeper != recorder {
 			keeper.Take(e)
@@ -210,29 +210,29 @@ func (run *replayRun) show(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	read := run.result(keeper)
-	found := check.Recording(run.source(), read, run.rules)
-	code := run.failing(found)
-	if err := writer.Close(render.ReplayEnd{Findings: found, ExitCode: code, Next: run.next(disagree, found)}); err != nil {
+	read := run.endRecording(keeper)
+	found := check.RunRecording(run.recordingFacts(), read, run.rules)
+	code := run.findingsCode(found)
+	if err := writer.Close(render.ReplayEnd{Findings: found, ExitCode: code, Next: run.nextAfterReplay(disagree, found)}); err != nil {
 		return err
 	}
-	if err := run.write(read); err != nil {
+	if err := run.writeSessions(read); err != nil {
 		return err
 	}
 	if c.Format == "mermaid" && len(found) > 0 {
-		run.note("%s about the recording, which a diagram does not show: --format text does", ui.Count(len(found), "finding"))
+		run.printNote("%s about the recording, which a diagram does not show: --format text does", ui.Count(len(found), "finding"))
 	}
 	return cmp.Or(ctx.Err(), withCode(code))
 }
 
-// model is the persistence model that decides.
-func (p *program) model() recording.Model {
+// decidingModel is the persistence model that decides.
+func (p *program) decidingModel() recording.Model {
 	return recording.Model(max(0, slices.Index(recording.Models[:], p.config.AssignBy)))
 }
 
-// each hands the events to fn. An interrupt ends a recording that is still being
+// eachEvent hands the events to fn. An interrupt ends a recording that is still being
 // made: what was read counts. A file without any event is no recording.
-func (run *replayRun) each(ctx context.Context, fn func(*recording.Event) error) error {
+func (run *replayRun) eachEvent(ctx context.Context, fn func(*recording.Event) error) error {
 	heard := false
 	for e, err := range run.events.All() {
 		if ctx.Err() != nil && run.live {
@@ -250,31 +250,31 @@ func (run *replayRun) each(ctx context.Context, fn func(*recording.Event) error)
 		return nil
 	}
 	return problem.New(problem.Unreadable, "A recording holds the lines of `docker agent run --exec --json`; `sessctl check` reads stores and canonical streams.",
-		"%s holds no event that a runtime emits", run.name())
+		"%s holds no event that a runtime emits", run.recordingName())
 }
 
-// result is what the recording amounts to.
-func (run *replayRun) result(recorder *recording.Recorder) *recording.Result {
+// endRecording is what the recording amounts to.
+func (run *replayRun) endRecording(recorder *recording.Recorder) *recording.Result {
 	read := recorder.End()
 	read.Skipped, read.Unread = run.events.Skipped(), run.events.SkippedCount()
 	return read
 }
 
-// source is the recording as a place of findings.
-func (run *replayRun) source() *session.Store {
+// recordingFacts is the recording as a place of findings.
+func (run *replayRun) recordingFacts() *session.Store {
 	return &session.Store{Path: run.path, Kind: "recording"}
 }
 
-// name is what people call the recording.
-func (run *replayRun) name() string {
+// recordingName is what people call the recording.
+func (run *replayRun) recordingName() string {
 	if run.path == "-" {
 		return "standard input"
 	}
 	return run.path
 }
 
-// write writes the sessions that the recording amounts to, where that was asked for.
-func (run *replayRun) write(read *recording.Result) error {
+// writeSessions writes the sessions that the recording amounts to, where that was asked for.
+func (run *replayRun) writeSessions(read *recording.Result) error {
 	if run.output == nil {
 		return nil
 	}
@@ -286,7 +286,7 @@ func (run *replayRun) write(read *recording.Result) error {
 		}
 		for _, tree := range read.Trees {
 			for _, s := range tree.Sessions {
-				if err := w.Session(s); err != nil {
+				if err := w.WriteSession(s); err != nil {
 					return err
 				}
 				sessions++
@@ -296,13 +296,13 @@ func (run *replayRun) write(read *recording.Result) error {
 	})
 	run.output = nil
 	if err == nil {
-		run.note("%s written to %s", ui.Count(sessions, "session"), run.config.Output)
+		run.printNote("%s written to %s", ui.Count(sessions, "session"), run.config.Output)
 	}
 	return err
 }
 
-// next are the commands that lead on.
-func (run *replayRun) next(disagree bool, found []*check.Finding) []render.Command {
+// nextAfterReplay are the commands that lead on.
+func (run *replayRun) nextAfterReplay(disagree bool, found []*check.Finding) []render.Command {
 	if run.live {
 		return nil
 	}
@@ -312,48 +312,48 @@ func (run *replayRun) next(disagree bool, found []*check.Finding) []render.Comma
 		next = append(next, explainCommand(found))
 	}
 	next = append(next, render.Command{Line: this + " --against STORE", Why: "whether a store holds what it should"})
-	if disagree && run.model() != recording.ByDepth {
+	if disagree && run.decidingModel() != recording.ByDepth {
 		next = append(next, render.Command{Line: this + " --assign-by depth", Why: "the same run as the depth model stores it"})
 	}
 	return next
 }
 
-// against compares the sessions of the recording with those in a store, and
+// compareAgainst compares the sessions of the recording with those in a store, and
 // prints what differs as a check prints its findings.
-func (run *replayRun) against(ctx context.Context) error {
+func (run *replayRun) compareAgainst(ctx context.Context) error {
 	c := run.config
 	path, err := run.onePath(ctx, []string{c.Against})
 	if err != nil {
 		return err
 	}
 	recorder := recording.NewRecorder(recording.Auto, true, events.Runtime.NoOutput)
-	err = run.each(ctx, func(e *recording.Event) error {
+	err = run.eachEvent(ctx, func(e *recording.Event) error {
 		recorder.Take(e)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	read := run.result(recorder)
-	if err := run.write(read); err != nil {
+	read := run.endRecording(recorder)
+	if err := run.writeSessions(read); err != nil {
 		return err
 	}
-	trees, err := run.comparable(read)
+	trees, err := run.comparableTrees(read)
 	if err != nil {
 		return err
 	}
 	checked := &checkRun{program: run.program, rules: run.rules, recorded: trees}
-	checked.writer = checks.Find(c.Format).New(render.CheckOptions{
-		Screen: run.out, Tool: tool(), Home: run.home, Quiet: c.Quiet, MaxFindings: int(c.MaxFindings), Full: true, Limited: true,
+	checked.writer = checks.FindFormat(c.Format).New(render.CheckOptions{
+		Screen: run.out, Tool: thisTool(), Home: run.home, Quiet: c.Quiet, MaxFindings: int(c.MaxFindings), Full: true, Limited: true,
 	})
-	if found := check.Recording(run.source(), read, run.rules); len(found) > 0 {
-		itself := &check.Result{Store: run.source(), Findings: found, Recording: true}
-		checked.count(itself)
+	if found := check.RunRecording(run.recordingFacts(), read, run.rules); len(found) > 0 {
+		itself := &check.Result{Store: run.recordingFacts(), Findings: found, Recording: true}
+		checked.countResult(itself)
 		if err := checked.writer.Store(itself, 0); err != nil {
 			return err
 		}
 	}
-	if err := checked.store(ctx, path); err != nil {
+	if err := checked.checkStore(ctx, path); err != nil {
 		return err
 	}
 	if len(checked.results) == 0 {
@@ -363,7 +363,7 @@ func (run *replayRun) against(ctx context.Context) error {
 	if len(next) == 0 {
 		next = append(next, render.Command{Line: "sessctl check " + shell.Path(path), Why: "what is wrong with its sessions by themselves"})
 	}
-	if c.Output == "" && slices.ContainsFunc(trees, unfinished) && run.path != "-" {
+	if c.Output == "" && slices.ContainsFunc(trees, hasUnfinished) && run.path != "-" {
 		next = append(next, render.Command{Line: "sessctl replay " + shell.Path(run.path) + " --output FILE", Why: "keep what only the events hold"})
 	}
 	if err := checked.writer.Close(render.Ending{ExitCode: checked.code, Next: next}); err != nil {
@@ -372,22 +372,22 @@ func (run *replayRun) against(ctx context.Context) error {
 	return withCode(checked.code)
 }
 
-// comparable are the trees whose sessions are known by their ids.
-func (run *replayRun) comparable(read *recording.Result) ([]*session.Tree, error) {
-	trees := slices.DeleteFunc(slices.Clone(read.Trees), func(tree *session.Tree) bool { return recording.Unnamed(tree.Root()) })
+// comparableTrees are the trees whose sessions are known by their ids.
+func (run *replayRun) comparableTrees(read *recording.Result) ([]*session.Tree, error) {
+	trees := slices.DeleteFunc(slices.Clone(read.Trees), func(tree *session.Tree) bool { return recording.IsUnnamed(tree.Root()) })
 	switch {
 	case len(trees) == 0:
 		return nil, problem.New(problem.Unreadable, "A recording that holds the beginning of a run names it.",
-			"%s does not name the session of its run, so there is nothing to compare", run.name())
+			"%s does not name the session of its run, so there is nothing to compare", run.recordingName())
 	case len(trees) < len(read.Trees):
-		run.note("a part of the recording does not name its session, and is not compared")
+		run.printNote("a part of the recording does not name its session, and is not compared")
 	}
 	return trees, nil
 }
 
-// unfinished reports whether a tree has what no runtime stores: a sub-session that
+// hasUnfinished reports whether a tree has what no runtime stores: a sub-session that
 // never completed.
-func unfinished(tree *session.Tree) bool {
+func hasUnfinished(tree *session.Tree) bool {
 	return slices.ContainsFunc(tree.Sessions[1:], func(s *session.Session) bool {
 		return len(s.Items) > 0 && s.Items[0].Flags.Has(session.Unfinished)
 	})

@@ -30,19 +30,19 @@ type message struct {
 	ExitCode int    `json:"exit_code,omitzero"`
 }
 
-// report prints an error that was not shown yet: a sentence and what to do, or
+// reportError prints an error that was not shown yet: a sentence and what to do, or
 // one JSON object where the output is JSON.
-func (p *program) report(err error) {
+func (p *program) reportError(err error) {
 	if _, done := errors.AsType[shown](err); done || err == nil {
 		return
 	}
-	p.say("sessctl: ", messageOf(err))
+	p.printMessage("sessctl: ", messageOf(err))
 }
 
 func messageOf(err error) message {
 	m := message{Type: "error", Message: err.Error(), ExitCode: exitCode(err)}
 	if known, ok := errors.AsType[*problem.Error](err); ok {
-		m.Message, m.Next = known.What, ui.Sentence(known.Next)
+		m.Message, m.Next = known.What, ui.AsSentence(known.Next)
 	}
 	return m
 }
@@ -50,14 +50,14 @@ func messageOf(err error) message {
 // hiddenWord stands for a password, as in net/url.
 const hiddenWord = "xxxxx"
 
-// note tells the user something that is neither a finding nor an error.
-func (p *program) note(format string, args ...any) {
+// printNote tells the user something that is neither a finding nor an error.
+func (p *program) printNote(format string, args ...any) {
 	if !p.config.Quiet {
-		p.say("note: ", message{Type: "note", Message: fmt.Sprintf(format, args...)})
+		p.printMessage("note: ", message{Type: "note", Message: fmt.Sprintf(format, args...)})
 	}
 }
 
-func (p *program) say(prefix string, m message) {
+func (p *program) printMessage(prefix string, m message) {
 	for _, secret := range p.secrets {
 		hidden := strings.NewReplacer(shell.Word(secret), hiddenWord, secret, hiddenWord)
 		m.Message, m.Next = hidden.Replace(m.Message), hidden.Replace(m.Next)
@@ -65,23 +65,23 @@ func (p *program) say(prefix string, m message) {
 	if p.printsJSON() {
 		line, err := json.Marshal(m, jsontext.AllowInvalidUTF8(true))
 		if err == nil {
-			_, _ = fmt.Fprintf(p.err, "%s\n", p.harmless(string(line), `\u005b`))
+			_, _ = fmt.Fprintf(p.err, "%s\n", p.escapeCommands(string(line), `\u005b`))
 		}
 		return
 	}
 	width := p.err.TextWidth()
-	text := ui.Hang(prefix, "  ", ui.Ended(ui.Clean(m.Message)), width)
+	text := ui.Hang(prefix, "  ", ui.EndSentence(ui.Clean(m.Message)), width)
 	if m.Next != "" {
 		text += ui.Hang("  ", "  ", ui.Clean(m.Next), width)
 	}
-	_, _ = fmt.Fprint(p.err, p.harmless(text, `\x5b`))
+	_, _ = fmt.Fprint(p.err, p.escapeCommands(text, `\x5b`))
 }
 
-// harmless takes from text what GitHub Actions would carry out, where it may read it:
+// escapeCommands takes from text what GitHub Actions would carry out, where it may read it:
 // a line that begins with "::", and "##[" anywhere (actions/runner, ActionCommand.cs:
 // TryParseV2 trims a line first, TryParse searches it). bracket stands for the bracket.
-func (p *program) harmless(text, bracket string) string {
-	if p.format() != "github" && p.getenv("GITHUB_ACTIONS") == "" {
+func (p *program) escapeCommands(text, bracket string) string {
+	if p.outputFormat() != "github" && p.getenv("GITHUB_ACTIONS") == "" {
 		return text
 	}
 	text = strings.ReplaceAll(text, "##[", "##"+bracket)
@@ -96,12 +96,12 @@ func (p *program) harmless(text, bracket string) string {
 
 // printsJSON reports whether the output is JSON.
 func (p *program) printsJSON() bool {
-	return slices.Contains([]string{"json", "ndjson"}, p.format())
+	return slices.Contains([]string{"json", "ndjson"}, p.outputFormat())
 }
 
-// format is the format of the output. Before the configuration was read, the arguments
+// outputFormat is the format of the output. Before the configuration was read, the arguments
 // and the environment have to tell.
-func (p *program) format() string {
+func (p *program) outputFormat() string {
 	if p.config != nil {
 		return p.config.Format
 	}
@@ -116,13 +116,13 @@ func (p *program) format() string {
 	return format
 }
 
-// taken are the files that an output of the run must not replace: its stores with what
+// takenPaths are the files that an output of the run must not replace: its stores with what
 // SQLite keeps beside them, the configuration, and others.
-func (p *program) taken(stores []string, others ...string) []string {
+func (p *program) takenPaths(stores []string, others ...string) []string {
 	paths := append(others, p.config.File)
 	for _, path := range stores {
 		paths = append(paths, registry.WithLogs(path)...)
-		if real, err := atomicfile.Destination(path); err == nil { // SQLite keeps them beside what a link leads to
+		if real, err := atomicfile.ResolveLinks(path); err == nil { // SQLite keeps them beside what a link leads to
 			paths = append(paths, registry.WithLogs(real)...)
 		}
 	}
@@ -138,7 +138,7 @@ func (p *program) isTaken(ctx context.Context, path string, taken []string) bool
 	}
 	input := fileOf(p.stdin)
 	return err == nil && input != nil && os.SameFile(standing, input) ||
-		slices.ContainsFunc(taken, func(other string) bool { return atomicfile.Same(path, other) }) ||
+		slices.ContainsFunc(taken, func(other string) bool { return atomicfile.SameFile(path, other) }) ||
 		registry.OfAStore(ctx, path)
 }
 
@@ -204,7 +204,7 @@ func (s *stepSummary) Write(report []byte) (int, error) {
 		err = errors.Join(err, file.Close())
 	}
 	if err != nil {
-		s.note("the summary of the step was not written, the findings are complete: %v", err)
+		s.printNote("the summary of the step was not written, the findings are complete: %v", err)
 	}
 	return len(report), nil
 }

@@ -53,10 +53,10 @@ store: with a backup, verified, and with a way back.
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       build().String(),
+		Version:       currentBuild().String(),
 
 		SuggestionsMinimumDistance: 2,
-		PersistentPreRunE:          func(cmd *cobra.Command, _ []string) error { return p.configure(cmd) },
+		PersistentPreRunE:          func(cmd *cobra.Command, _ []string) error { return p.loadConfig(cmd) },
 	}
 	root.SetIn(p.stdin)
 	root.SetOut(p.stdout)
@@ -88,8 +88,8 @@ store: with a backup, verified, and with a way back.
 	return root
 }
 
-// configure reads the settings before a command runs.
-func (p *program) configure(cmd *cobra.Command) error {
+// loadConfig reads the settings before a command runs.
+func (p *program) loadConfig(cmd *cobra.Command) error {
 	file, err := cmd.Flags().GetString("config")
 	if err != nil {
 		return err
@@ -99,13 +99,13 @@ func (p *program) configure(cmd *cobra.Command) error {
 	}
 	p.setScreens(ui.ColorMode(p.config.Color))
 	for _, said := range p.passwords {
-		p.note("%s", said)
+		p.printNote("%s", said)
 	}
-	for _, said := range config.Misspelled(os.Environ(), p.getenv) {
-		p.note("%s", said)
+	for _, said := range config.MisspelledVariables(os.Environ(), p.getenv) {
+		p.printNote("%s", said)
 	}
 	if in, ok := p.stdin.(*interruptible); ok && cmd.Flags().Lookup(noPager) != nil && !p.config.NoPager && p.config.Format == "text" {
-		p.pager = p.out.Page(p.err, in.r, p.getenv)
+		p.pager = p.out.StartPager(p.err, in.r, p.getenv)
 	}
 	return nil
 }
@@ -148,10 +148,10 @@ func atMost(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// Tree is the command line with all commands and flags, for what is made of it
+// CommandTree is the command line with all commands and flags, for what is made of it
 // besides a run: man pages and completions. It has no streams and no
 // environment, so that it is the same on every machine.
-func Tree() *cobra.Command {
+func CommandTree() *cobra.Command {
 	p := &program{
 		stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard,
 		getenv: func(string) string { return "" },

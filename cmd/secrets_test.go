@@ -22,7 +22,7 @@ import (
 func TestNoSecretIsPrinted(t *testing.T) {
 	campaign.ShowsNoRace(t)
 	const secret = goosetest.Secret
-	writes := player.Play(player.Random(8, 3), 8)
+	writes := player.Play(player.RandomProgram(8, 3), 8)
 	for name, tt := range map[string]struct {
 		build   func(path string) error
 		secrets []string // where the runtime keeps them; goosetest has them by itself

@@ -31,26 +31,26 @@ func (s shard) String() string { return strconv.Itoa(int(s.number)) + "/" + strc
 // isWhole reports whether nothing is left out.
 func (s shard) isWhole() bool { return s.count == 0 }
 
-// first reports whether what concerns a store as a whole belongs to it.
-func (s shard) first() bool { return s.isWhole() || s.number == 1 }
+// hasStoreFindings reports whether what concerns a store as a whole belongs to it.
+func (s shard) hasStoreFindings() bool { return s.isWhole() || s.number == 1 }
 
-// holds reports whether a tree belongs to it. Only the id of the root decides, so that
+// hasTree reports whether a tree belongs to it. Only the id of the root decides, so that
 // every version, and every other tool, comes to the same.
-func (s shard) holds(tree *session.Tree) bool { return s.isWhole() || s.of(tree.Root().ID) == s }
+func (s shard) hasTree(tree *session.Tree) bool { return s.isWhole() || s.shardOf(tree.Root().ID) == s }
 
-// of is the shard of the same count that a root session belongs to: its number is one
+// shardOf is the shard of the same count that a root session belongs to: its number is one
 // more than the 32-bit FNV-1a hash of the id's bytes modulo the count.
-func (s shard) of(root string) shard {
+func (s shard) shardOf(root string) shard {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(root)) // never fails
 	return shard{hash.Sum32()%s.count + 1, s.count}
 }
 
-// check refuses a session that another shard checks.
-func (s shard) check(id string, tree *session.Tree) error {
-	if s.holds(tree) {
+// requireTree refuses a session that another shard checks.
+func (s shard) requireTree(id string, tree *session.Tree) error {
+	if s.hasTree(tree) {
 		return nil
 	}
-	other := s.of(tree.Root().ID)
+	other := s.shardOf(tree.Root().ID)
 	return problem.New(problem.Usage, "Leave --shard out, or use --shard "+other.String()+".", "session %q belongs to shard %v, and not to %v", id, other, s)
 }

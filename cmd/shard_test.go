@@ -25,7 +25,7 @@ func TestShardOfAnID(t *testing.T) {
 		"foobar":                               "1/4", // 0xbf9cf968
 		"1f0c2b3a-0000-4000-8000-000000000001": "1/4", // 0x8310df98
 	} {
-		if got := (shard{1, 4}).of(id).String(); got != want {
+		if got := (shard{1, 4}).shardOf(id).String(); got != want {
 			t.Errorf("%q: got %s, want %s", id, got, want)
 		}
 	}
@@ -50,7 +50,7 @@ func TestEveryTreeIsInOneShard(t *testing.T) {
 		count := rapid.Uint32Range(1, 1000).Draw(t, "count")
 		holders := 0
 		for n := range count {
-			if (shard{n + 1, count}).holds(tree) {
+			if (shard{n + 1, count}).hasTree(tree) {
 				holders++
 			}
 		}

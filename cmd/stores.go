@@ -38,7 +38,7 @@ func runStores(ctx context.Context, p *program) error {
 		known := render.KnownKind{Name: k.Name, Title: k.Title, Stream: k.Stream, Folder: k.Folder}
 		for _, l := range locations {
 			if l.Kind.Name == k.Name {
-				known.Places = append(known.Places, p.look(ctx, l))
+				known.Places = append(known.Places, p.inspectPlace(ctx, l))
 			}
 		}
 		kinds = append(kinds, known)
@@ -47,19 +47,19 @@ func runStores(ctx context.Context, p *program) error {
 		return ctx.Err()
 	}
 	if p.config.Format == "json" {
-		return machine.Stores(p.out.Plain(), tool(), kinds)
+		return machine.PrintStores(p.out.Plain(), thisTool(), kinds)
 	}
-	return render.Stores(p.config.Format, p.out, p.home, kinds)
+	return render.PrintStores(p.config.Format, p.out, p.home, kinds)
 }
 
-// look says what is at a place. A store that cannot be read is no error here:
+// inspectPlace says what is at a place. A store that cannot be read is no error here:
 // that is what is to be shown.
-func (p *program) look(ctx context.Context, l registry.Location) render.KnownPlace {
+func (p *program) inspectPlace(ctx context.Context, l registry.Location) render.KnownPlace {
 	place := render.KnownPlace{Path: l.Path, Found: l.Found}
 	if !l.Found {
 		return place
 	}
-	err := p.read(ctx, l.Path, func(opened *registry.Opened) error {
+	err := p.readStore(ctx, l.Path, func(opened *registry.Opened) error {
 		place.Store = opened.Facts()
 		return nil
 	})

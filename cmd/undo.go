@@ -72,7 +72,7 @@ func runUndo(ctx context.Context, p *program, args []string) error {
 		path := p.receiptNamed(ctx, args[0])
 		receipt, err := repair.ReadReceipt(path)
 		if err == nil {
-			return errors.Join(undo(ctx, p, receipt, path), receipt.Close())
+			return errors.Join(undoRepair(ctx, p, receipt, path), receipt.Close())
 		}
 		if !errors.Is(err, repair.ErrNoReceipt) {
 			return err
@@ -81,9 +81,9 @@ func runUndo(ctx context.Context, p *program, args []string) error {
 			return err
 		}
 	}
-	found := p.receipts(ctx, args)
+	found := p.findReceipts(ctx, args)
 	if p.config.List {
-		return render.Receipts(p.out, p.home, found)
+		return render.PrintReceipts(p.out, p.home, found)
 	}
 	found = slices.DeleteFunc(found, func(r render.Receipt) bool { return r.State == repair.Undone || r.State == copied && len(args) == 0 })
 	if len(args) == 1 && len(found) > 0 {
@@ -106,24 +106,24 @@ func (p *program) undoAsking(ctx context.Context, found render.Receipt) error {
 		if found.Time != "" { // which the name of the receipt tells
 			when = " at " + found.Time
 		}
-		told := p.tell("%s was repaired%s. Undo %s.", ui.Clean(ui.Tilde(found.Store, p.home)), when, takesBack(found.Sessions, found.Made))
+		told := p.printSentence("%s was repaired%s. Undo %s.", ui.Clean(ui.Tilde(found.Store, p.home)), when, takesBack(found.Sessions, found.Made))
 		if told != nil {
 			return told
 		}
 		if !p.canAsk() {
 			line := "sessctl undo " + shell.Path(found.Path)
-			if registry.Role(found.Store) != "" { // that was named: a receipt leads there as another one
+			if registry.RoleOf(found.Store) != "" { // that was named: a receipt leads there as another one
 				line = p.undoCommand(found.Store, found.Path).Line + " --yes"
 			}
 			return problem.New(problem.Usage, "To undo this repair, type `"+line+"`.",
 				"nothing was changed: this is not a terminal, so sessctl cannot ask")
 		}
-		yes, err := ui.Ask(p.stdin, p.out, "Undo?")
+		yes, err := ui.AskYesNo(p.stdin, p.out, "Undo?")
 		if err != nil {
 			return err
 		}
 		if !yes {
-			p.note("declined; nothing was changed")
+			p.printNote("declined; nothing was changed")
 			return withCode(exitFindings)
 		}
 	}
@@ -131,26 +131,26 @@ func (p *program) undoAsking(ctx context.Context, found render.Receipt) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(undo(ctx, p, receipt, found.Path), receipt.Close())
+	return errors.Join(undoRepair(ctx, p, receipt, found.Path), receipt.Close())
 }
 
 // receiptNamed is the path of a receipt: a bare name that is not in the current folder
 // may be that of one beside a store at its usual place.
 func (p *program) receiptNamed(ctx context.Context, name string) string {
-	if exists(name) || filepath.Base(name) != name {
+	if pathExists(name) || filepath.Base(name) != name {
 		return name
 	}
 	for _, l := range registry.Locations(ctx, p.home) {
-		if path := filepath.Join(filepath.Dir(l.Path), name); exists(path) {
+		if path := filepath.Join(filepath.Dir(l.Path), name); pathExists(path) {
 			return path
 		}
 	}
 	return name
 }
 
-// receipts are the receipts of the store that is named, or those beside the stores at
+// findReceipts are the receipts of the store that is named, or those beside the stores at
 // their usual places and in the current folder, the last one first.
-func (p *program) receipts(ctx context.Context, args []string) []render.Receipt {
+func (p *program) findReceipts(ctx context.Context, args []string) []render.Receipt {
 	var paths []string
 	if len(args) == 1 {
 		paths = slices.DeleteFunc(receiptsOf(args[0]), func(r string) bool { return madeBackup(args[0], r) })
@@ -161,8 +161,8 @@ func (p *program) receipts(ctx context.Context, args []string) []render.Receipt 
 		}
 	}
 	var found []render.Receipt
-	for _, path := range registry.Distinct(paths) {
-		if one := look(path); len(args) == 0 || !registry.OnServer(args[0]) || one.Store == args[0] {
+	for _, path := range registry.DistinctPaths(paths) {
+		if one := inspectReceipt(path); len(args) == 0 || !registry.OnServer(args[0]) || one.Store == args[0] {
 			found = append(found, one)
 		}
 	}
@@ -171,8 +171,8 @@ func (p *program) receipts(ctx context.Context, args []string) []render.Receipt 
 	return found
 }
 
-// look reads what a receipt says.
-func look(path string) render.Receipt {
+// inspectReceipt reads what a receipt says.
+func inspectReceipt(path string) render.Receipt {
 	found := render.Receipt{Path: path, State: "damaged"}
 	if _, at := cutBackup(path); !at.IsZero() {
 		found.Time = at.Format(time.DateTime) + " UTC"
@@ -189,7 +189,7 @@ func look(path string) render.Receipt {
 		}
 	}
 	for _, is := range made {
-		found.Made += one(is)
+		found.Made += oneIf(is)
 	}
 	found.Sessions = len(made) - found.Made
 	if r.State == repair.Done && isCopy(r) {
@@ -225,17 +225,17 @@ func isCopy(r *repair.Receipt) bool {
 // copied is the state of a receipt of a repaired copy: nothing was changed.
 const copied = "copy"
 
-func undo(ctx context.Context, p *program, receipt *repair.Receipt, path string) error {
+func undoRepair(ctx context.Context, p *program, receipt *repair.Receipt, path string) error {
 	subject, was := receipt.Store, receipt.State
 	name := ui.Clean(ui.Tilde(subject.Path, p.home))
 	at := slices.IndexFunc(registry.Kinds, func(k store.Kind) bool { return k.Name == subject.Kind })
 	switch {
 	case receipt.State == repair.Undone:
-		return p.tell("This repair of %s is undone already. Nothing was changed.", name)
+		return p.printSentence("This repair of %s is undone already. Nothing was changed.", name)
 	case at < 0:
 		return problem.New(problem.Usage, "Use the sessctl that wrote the receipt.", "%s is for a store of an unknown kind: %s", path, subject.Kind)
 	case isCopy(receipt):
-		return p.tell("%s is a repaired copy: what it was made from was never changed. Remove the copy if you do not want it.", name)
+		return p.printSentence("%s is a repaired copy: what it was made from was never changed. Remove the copy if you do not want it.", name)
 	case registry.Kinds[at].Edit == nil:
 		return problem.New(problem.Usage, "Put the backup that the receipt names in its place.",
 			"a %s cannot be changed in place", registry.Kinds[at].Title)
@@ -254,12 +254,12 @@ func undo(ctx context.Context, p *program, receipt *repair.Receipt, path string)
 		return errors.Join(err, errChanged)
 	}
 	if undone > 0 {
-		told := p.tell("%s.", isUndone(undone-receipt.Removed, receipt.Removed, name))
+		told := p.printSentence("%s.", isUndone(undone-receipt.Removed, receipt.Removed, name))
 		switch {
 		case err != nil:
 			return errors.Join(err, errChanged, told)
 		case told != nil:
-			return untold(told, isUndone(undone-receipt.Removed, receipt.Removed, subject.Path), "Nothing else is missing.")
+			return untoldChange(told, isUndone(undone-receipt.Removed, receipt.Removed, subject.Path), "Nothing else is missing.")
 		}
 		return nil
 	}
@@ -270,9 +270,9 @@ func undo(ctx context.Context, p *program, receipt *repair.Receipt, path string)
 		return err
 	}
 	if was == repair.Undoing {
-		return p.tell("This repair of %s is undone already, by an undo that was stopped before it could note that. Now the receipt says so.", name)
+		return p.printSentence("This repair of %s is undone already, by an undo that was stopped before it could note that. Now the receipt says so.", name)
 	}
-	return p.tell("There is nothing to undo: %s is as it was before the repair.", name)
+	return p.printSentence("There is nothing to undo: %s is as it was before the repair.", name)
 }
 
 // notOpened is the problem with a store that cannot be written. What helps a
@@ -283,7 +283,7 @@ func (p *program) notOpened(receipt *repair.Receipt, err error) error {
 		return err
 	}
 	told := *known
-	told.Next, told.Err = "Nothing was changed. "+receipt.Restore(), err
+	told.Next, told.Err = "Nothing was changed. "+receipt.RestoreAdvice(), err
 	if registry.OnServer(receipt.Store.Path) {
 		told.Next = strings.TrimSpace(known.Next + " Nothing was changed. " + p.asRole(receipt))
 	}
@@ -294,7 +294,7 @@ func (p *program) notOpened(receipt *repair.Receipt, err error) error {
 // receipt is named, and no address: of one, undo takes the last repair, which may be another.
 func (p *program) asRole(receipt *repair.Receipt) string {
 	was, role := "The receipt does not say which role made the repair: put that one, or the owner of the tables, in the place of ROLE", "ROLE"
-	switch now := registry.Role(receipt.Store.Path); {
+	switch now := registry.RoleOf(receipt.Store.Path); {
 	case receipt.Role != "" && receipt.Role != now:
 		was, role = "The repair was made as the role "+ui.Clean(receipt.Role), shell.Word(receipt.Role)
 	case receipt.Role != "":
@@ -318,15 +318,15 @@ func takesBack(changed, made int) string {
 func isUndone(changed, made int, store string) string {
 	switch {
 	case changed == 0:
-		return "Undone: " + ui.Count(made, "session") + " that the repair made in " + store + rules.Verb(made, " is", " are") + " removed"
+		return "Undone: " + ui.Count(made, "session") + " that the repair made in " + store + rules.VerbForm(made, " is", " are") + " removed"
 	case made > 0:
-		return isUndone(changed, 0, store) + "; " + ui.Number(made) + " that the repair made" + rules.Verb(made, " is", " are") + " removed"
+		return isUndone(changed, 0, store) + "; " + ui.Number(made) + " that the repair made" + rules.VerbForm(made, " is", " are") + " removed"
 	}
-	return "Undone: " + ui.Count(changed, "session") + " in " + store + rules.Verb(changed, " is as it was", " are as they were") + " before the repair"
+	return "Undone: " + ui.Count(changed, "session") + " in " + store + rules.VerbForm(changed, " is as it was", " are as they were") + " before the repair"
 }
 
-// tell prints a sentence for people.
-func (p *program) tell(format string, args ...any) error {
+// printSentence prints a sentence for people.
+func (p *program) printSentence(format string, args ...any) error {
 	_, err := fmt.Fprint(p.out, ui.Hang("", "", fmt.Sprintf(format, args...), p.out.TextWidth()))
 	return err
 }
@@ -337,7 +337,7 @@ func notAReceipt(path string, err error) error {
 	what, next := "a file of another kind", "The name of a receipt ends in "+receiptEnding+"."
 	start := startOf(path)
 	receipts := receiptsOf(path)
-	open := slices.DeleteFunc(slices.Clone(receipts), func(r string) bool { return look(r).State == repair.Undone })
+	open := slices.DeleteFunc(slices.Clone(receipts), func(r string) bool { return inspectReceipt(r).State == repair.Undone })
 	schema := regexp.MustCompile(`"sessctl\.([a-z]+)/\d+"`).FindSubmatch(start)
 	switch {
 	case strings.HasPrefix(string(start), "SQLite format 3\x00") || schema != nil && string(schema[1]) == "canonical" || len(receipts) > 0:
@@ -380,7 +380,7 @@ func startOf(path string) []byte {
 // receiptsOf are the receipts that stand beside a store or a copy of one, by their
 // names, in the order of the repairs.
 func receiptsOf(path string) []string {
-	path = besides(path)
+	path = besidePath(path)
 	folder, file := filepath.Split(path)
 	entries, err := os.ReadDir(filepath.Clean(folder))
 	if err != nil {

@@ -110,7 +110,7 @@ func (v *vector) judge(t *testing.T, stream, profile string) {
 	if want.Rule == v.Finding.Rule && worst[want.Rule] != level[v.Finding.Severity] && v.Finding.Rule != "" && profile == "generic" {
 		t.Errorf("%s of severity %s is expected, found %v", want.Rule, v.Finding.Severity, worst)
 	}
-	if r := catalogue.Find(want.Rule); r != nil && r.Wire {
+	if r := catalogue.FindRule(want.Rule); r != nil && r.Wire {
 		v.adjusts(t, stream, profile, want.Rule)
 	}
 	if want.Confidence == "low" {
@@ -148,7 +148,7 @@ func (v *vector) adjusts(t *testing.T, stream, profile, rule string) {
 func (v *vector) repair(t *testing.T, stream string) {
 	want := v.Repaired
 	for _, e := range v.Expect {
-		if r := catalogue.Find(e.Rule); r != nil && r.Wire && !slices.ContainsFunc(v.Any, stored) {
+		if r := catalogue.FindRule(e.Rule); r != nil && r.Wire && !slices.ContainsFunc(v.Any, stored) {
 			want = v.Messages
 		}
 	}
@@ -193,7 +193,7 @@ func (v *vector) repair(t *testing.T, stream string) {
 }
 
 func stored(rule string) bool {
-	r := catalogue.Find(rule)
+	r := catalogue.FindRule(rule)
 	return r != nil && r.Safety != rules.None
 }
 

@@ -17,16 +17,16 @@ import (
 // -X github.com/sessctl/sessctl/cmd.buildVersion=1.2.3, and so on.
 var buildVersion, buildCommit, buildDate string
 
-// build is how this program was built.
-func build() render.Build {
+// currentBuild is how this program was built.
+func currentBuild() render.Build {
 	info, _ := debug.ReadBuildInfo() // nil in a program without modules
-	return describe(render.Build{Tool: render.Tool{Version: buildVersion}, Commit: buildCommit, Date: buildDate}, info)
+	return completeBuild(render.Build{Tool: render.Tool{Version: buildVersion}, Commit: buildCommit, Date: buildDate}, info)
 }
 
-// describe completes what the linker was told by what the go command recorded: of
+// completeBuild completes what the linker was told by what the go command recorded: of
 // a checkout its version, commit and the time of that; of a module that was
 // installed by its version, this version alone.
-func describe(b render.Build, info *debug.BuildInfo) render.Build {
+func completeBuild(b render.Build, info *debug.BuildInfo) render.Build {
 	b.Name, b.Platform = "sessctl", runtime.GOOS+"/"+runtime.GOARCH
 	if info != nil {
 		b.Go = info.GoVersion
@@ -44,8 +44,8 @@ func describe(b render.Build, info *debug.BuildInfo) render.Build {
 	return b
 }
 
-// tool is this program in machine formats.
-func tool() render.Tool { return build().Tool }
+// thisTool is this program in machine formats.
+func thisTool() render.Tool { return currentBuild().Tool }
 
 func newVersionCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
@@ -60,9 +60,9 @@ the tag of that version has it.
 		Args:    atMost(0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			if p.config.Format == "json" {
-				return machine.JSON(p.out.Plain(), build())
+				return machine.JSON(p.out.Plain(), currentBuild())
 			}
-			_, err := fmt.Fprintln(p.out, build())
+			_, err := fmt.Fprintln(p.out, currentBuild())
 			return err
 		},
 	}

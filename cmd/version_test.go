@@ -31,7 +31,7 @@ func TestVersionOfEveryWayOfBuilding(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tt.want.Name, tt.want.Go, tt.want.Platform = "sessctl", "go1.26.8", runtime.GOOS+"/"+runtime.GOARCH
 			info := &debug.BuildInfo{GoVersion: "go1.26.8", Main: debug.Module{Version: tt.main}, Settings: tt.vcs}
-			if diff := cmp.Diff(tt.want, describe(tt.linked, info)); diff != "" {
+			if diff := cmp.Diff(tt.want, completeBuild(tt.linked, info)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

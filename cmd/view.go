@@ -97,7 +97,7 @@ func runView(cmd *cobra.Command, p *program, args []string) error {
 	if err != nil {
 		return err
 	}
-	question, err := p.question(borders)
+	question, err := p.parseQuestion(borders)
 	if err != nil {
 		return err
 	}
@@ -106,21 +106,21 @@ func runView(cmd *cobra.Command, p *program, args []string) error {
 			return err
 		}
 	}
-	return p.insist(cmd.Context(), func() error { return p.view(cmd.Context(), args, judge, question, borders) })
+	return p.retryStopped(cmd.Context(), func() error { return p.viewSession(cmd.Context(), args, judge, question, borders) })
 }
 
-func (p *program) view(ctx context.Context, args []string, judge rules.Judge, question *view.Question, borders bool) error {
+func (p *program) viewSession(ctx context.Context, args []string, judge rules.Judge, question *view.Question, borders bool) error {
 	s := &search{program: p, judged: judge, asked: question, borders: borders, opened: map[string]*registry.Opened{}}
 	if question != nil && p.config.Format != "json" {
 		p.bodies = func(one *session.Session) bool {
-			return s.sessions.Name == "" || view.Fits(one.ID, one.Title, s.sessions.Name)
+			return s.sessions.Name == "" || view.FitsName(one.ID, one.Title, s.sessions.Name)
 		}
 	}
-	found, err := s.find(ctx, args)
+	found, err := s.resolveArguments(ctx, args)
 	if err == nil {
-		err = s.show(ctx, found)
+		err = s.printView(ctx, found)
 	}
-	return errors.Join(cmp.Or(err, withCode(s.code)), s.close())
+	return errors.Join(cmp.Or(err, withCode(s.code)), s.closeStores())
 }
 
 // viewJudge is for whom the request is shown: one provider at most. Without
@@ -137,7 +137,7 @@ func (p *program) viewJudge() (rules.Judge, error) {
 		return rules.Judge{}, problem.New(problem.Usage, "Name one with --profile.",
 			"a request is shown for one provider; %s names %d", c.Sources["profile"], len(c.Profile))
 	}
-	return p.judge()
+	return p.parseJudge()
 }
 
 func countArguments(n int) string {
@@ -147,36 +147,36 @@ func countArguments(n int) string {
 	return fmt.Sprintf("%d arguments", n)
 }
 
-// show prints the view of a session.
-func (s *search) show(ctx context.Context, found view.Known) error {
+// printView prints the view of a session.
+func (s *search) printView(ctx context.Context, found view.Known) error {
 	opened := s.opened[found.Store]
 	if err := s.assumeDead(opened.Facts()); err != nil {
 		return err
 	}
-	in, incomplete, err := s.examine(ctx, opened, found)
+	in, incomplete, err := s.examineSession(ctx, opened, found)
 	if err != nil {
 		return err
 	}
-	v, err := s.build(ctx, opened, in)
+	v, err := s.buildView(ctx, opened, in)
 	if err != nil {
 		return err
 	}
 	opts := views.Options{Screen: s.out, Full: s.config.Full}
 	if !s.config.Quiet {
-		opts.Next = s.next(v, found)
+		opts.Next = s.nextAfterView(v, found)
 	}
-	if s.page() {
-		opts.Rest = shell.View(found.Store, s.short(v, found.ID))
-		if seen, err := view.Visible(in, view.Question{All: true}); err == nil {
+	if s.wantsPage() {
+		opts.Rest = shell.ViewCommand(found.Store, s.shortenID(v, found.ID))
+		if seen, err := view.BuildVisibility(in, view.Question{All: true}); err == nil {
 			v.Visibility = seen.Visibility
 		}
 	}
-	if err := views.View(s.config.Format, v, opts); err != nil {
+	if err := views.PrintView(s.config.Format, v, opts); err != nil {
 		return err
 	}
 	if changed := opened.Changed(); changed != "" {
-		s.note("%s: view it again", changed)
-		s.code = worse(s.code, int(problem.Busy))
+		s.printNote("%s: view it again", changed)
+		s.code = worseCode(s.code, int(problem.Busy))
 	}
 	if incomplete != "" {
 		return problem.New(problem.Unreadable, seeCheck, "the view is incomplete: %s", incomplete)
@@ -184,10 +184,10 @@ func (s *search) show(ctx context.Context, found view.Known) error {
 	return nil
 }
 
-// examine reads the tree of a session and what is wrong with it, unless nothing of
+// examineSession reads the tree of a session and what is wrong with it, unless nothing of
 // that is printed.
-func (s *search) examine(ctx context.Context, opened *registry.Opened, found view.Known) (in view.Input, incomplete string, err error) {
-	in = view.Input{Store: opened.Facts(), Session: found.ID, Request: s.config.ModelInput || s.page(), Lanes: s.config.Lanes || s.page(), Judge: s.judged}
+func (s *search) examineSession(ctx context.Context, opened *registry.Opened, found view.Known) (in view.Input, incomplete string, err error) {
+	in = view.Input{Store: opened.Facts(), Session: found.ID, Request: s.config.ModelInput || s.wantsPage(), Lanes: s.config.Lanes || s.wantsPage(), Judge: s.judged}
 	one := oneSession{opened, found}
 	if s.asked != nil && s.config.Format != "json" {
 		for tree, err := range one.Trees(ctx) {
@@ -196,11 +196,11 @@ func (s *search) examine(ctx context.Context, opened *registry.Opened, found vie
 			}
 			in.Tree = tree
 		}
-		return in, session.Incomplete(in.Store, in.Tree), nil
+		return in, session.IncompleteReason(in.Store, in.Tree), nil
 	}
-	run := catalogue.Usual()
+	run := catalogue.UsualRules()
 	if s.borders {
-		if run, err = catalogue.Select(aboutAgents, nil); err != nil {
+		if run, err = catalogue.SelectRules(aboutAgents, nil); err != nil {
 			return in, "", err
 		}
 	}
@@ -210,16 +210,16 @@ func (s *search) examine(ctx context.Context, opened *registry.Opened, found vie
 	})
 	in.Findings = result.Findings
 	if err == nil && in.Tree != nil {
-		incomplete = session.Incomplete(in.Store, in.Tree)
+		incomplete = session.IncompleteReason(in.Store, in.Tree)
 	}
 	return in, cmp.Or(result.Incomplete, incomplete), err
 }
 
-// page reports whether all that is known of the session goes on one page.
-func (s *search) page() bool { return s.config.Format == "html" && s.asked == nil && !s.borders }
+// wantsPage reports whether all that is known of the session goes on one page.
+func (s *search) wantsPage() bool { return s.config.Format == "html" && s.asked == nil && !s.borders }
 
-// build makes the view. Texts are loaded only where they are printed.
-func (s *search) build(ctx context.Context, opened *registry.Opened, in view.Input) (*view.View, error) {
+// buildView makes the view. Texts are loaded only where they are printed.
+func (s *search) buildView(ctx context.Context, opened *registry.Opened, in view.Input) (*view.View, error) {
 	textless := s.asked != nil && s.config.Format == "json" && !s.config.Full
 	if !textless {
 		if err := opened.Fill(ctx, in.Tree); err != nil {
@@ -228,16 +228,16 @@ func (s *search) build(ctx context.Context, opened *registry.Opened, in view.Inp
 		dropStored(in.Tree)
 	}
 	if s.asked != nil {
-		v, err := view.Visible(in, *s.asked)
+		v, err := view.BuildVisibility(in, *s.asked)
 		if err == nil && v.Visibility.Viewers[0].Note != "" {
-			s.note("%s", v.Visibility.Viewers[0].Note)
+			s.printNote("%s", v.Visibility.Viewers[0].Note)
 		}
 		return v, err
 	}
 	if s.borders {
-		return view.Borders(in), nil
+		return view.BuildBorders(in), nil
 	}
-	return view.Build(in), nil
+	return view.BuildView(in), nil
 }
 
 // dropStored takes the stored bytes from messages, whose texts are shown.
@@ -251,8 +251,8 @@ func dropStored(tree *session.Tree) {
 	}
 }
 
-// next are the commands that lead on from a view.
-func (s *search) next(v *view.View, found view.Known) []render.Command {
+// nextAfterView are the commands that lead on from a view.
+func (s *search) nextAfterView(v *view.View, found view.Known) []render.Command {
 	named := ""
 	if s.named {
 		named = found.Store
@@ -270,30 +270,30 @@ func (s *search) next(v *view.View, found view.Known) []render.Command {
 	if found.Store == "-" {
 		return next
 	}
-	if slices.ContainsFunc(v.Findings, (*check.Finding).Repairable) {
+	if slices.ContainsFunc(v.Findings, (*check.Finding).IsRepairable) {
 		next = append(next, planCommand(v.Store, named))
 	}
 	if v.Request == nil && len(v.Findings) > 0 {
-		next = append(next, render.Command{Line: shell.View(named, s.short(v, found.ID), "--model-input"), Why: "what the next run would send"})
+		next = append(next, render.Command{Line: shell.ViewCommand(named, s.shortenID(v, found.ID), "--model-input"), Why: "what the next run would send"})
 	}
 	if v.Others > 0 && v.Shown.Parent != "" {
-		next = append(next, render.Command{Line: shell.View(named, s.short(v, v.Shown.Parent)), Why: "the session around this one"})
+		next = append(next, render.Command{Line: shell.ViewCommand(named, s.shortenID(v, v.Shown.Parent)), Why: "the session around this one"})
 	}
 	return next
 }
 
-// short is the beginning of an id, if it is known to mean this session only.
-func (s *search) short(v *view.View, id string) string {
+// shortenID is the beginning of an id, if it is known to mean this session only.
+func (s *search) shortenID(v *view.View, id string) string {
 	if opened := s.opened[v.Store.Path]; opened != nil { // which may know more sessions than it read
-		if known, ok := opened.Store.(interface{ Begins(id string) int }); ok && known.Begins(rules.Short(id)) > 1 {
+		if known, ok := opened.Store.(interface{ Begins(id string) int }); ok && known.Begins(rules.ShortID(id)) > 1 {
 			return id
 		}
 	}
 	if v.Store.Read == session.ByIndex {
 		return id
 	}
-	if found, err := view.Choose(s.sessions.Known, rules.Short(id)); err == nil && found.ID == id {
-		id = rules.Short(id)
+	if found, err := view.ChooseSession(s.sessions.Known, rules.ShortID(id)); err == nil && found.ID == id {
+		id = rules.ShortID(id)
 	}
 	return id
 }
@@ -309,7 +309,7 @@ func addLensFlags(cmd *cobra.Command) {
 	addChoice(cmd, "visibility", "", modelNames(), "decide by this rule (default: the store's own)")
 	cmd.Flags().StringSlice("compare-visibility", nil, "show where two rules disagree: `path,tokens`")
 	cmd.Flags().Bool("tokens", false, "show who held which tokens, and what they let it see")
-	completeFlag(cmd, "compare-visibility", listOf(always(modelNames())))
+	completeFlag(cmd, "compare-visibility", listOf(fixedWords(modelNames())))
 }
 
 func modelNames() []string {
@@ -320,8 +320,8 @@ func modelNames() []string {
 	return names
 }
 
-// question is what the flags of addLensFlags ask, nil when they ask nothing.
-func (p *program) question(borders bool) (*view.Question, error) {
+// parseQuestion is what the flags of addLensFlags ask, nil when they ask nothing.
+func (p *program) parseQuestion(borders bool) (*view.Question, error) {
 	c := p.config
 	q := &view.Question{Agent: c.Agent, Model: c.Visibility, Diff: c.Compared, Tokens: c.Tokens}
 	// A file or an environment that says "all" means `sessctl ls`.
@@ -378,7 +378,7 @@ func checkDiff(c *config.Config, q *view.Question) error {
 	names := modelNames()
 	for _, name := range q.Diff {
 		if !slices.Contains(names, name) {
-			return problem.New(problem.Usage, problem.Nearest(name, names), "there is no visibility rule %q: use two of %s", name, strings.Join(names, ", "))
+			return problem.New(problem.Usage, problem.DidYouMean(name, names), "there is no visibility rule %q: use two of %s", name, strings.Join(names, ", "))
 		}
 	}
 	switch {
@@ -394,19 +394,19 @@ func checkDiff(c *config.Config, q *view.Question) error {
 // nextVisible are the commands that lead on from what viewers see. named is the store,
 // where somebody named it.
 func (s *search) nextVisible(v *view.View, named string, found view.Known) []render.Command {
-	id := s.short(v, found.ID)
+	id := s.shortenID(v, found.ID)
 	var next []render.Command
-	if v.Visibility.Single && spoken(v.Visibility) {
-		next = append(next, render.Command{Line: shell.View(named, id, "--all"), Why: "what every agent sees"})
+	if v.Visibility.Single && hasAgent(v.Visibility) {
+		next = append(next, render.Command{Line: shell.ViewCommand(named, id, "--all"), Why: "what every agent sees"})
 	}
 	if models := v.Visibility.Models; len(models) == 1 && models[0].Name == "path" && len(v.Visibility.Viewers) > 1 {
-		next = append(next, render.Command{Line: shell.View(named, id, "--compare-visibility", "path,tokens"), Why: "what token sets would show besides"})
+		next = append(next, render.Command{Line: shell.ViewCommand(named, id, "--compare-visibility", "path,tokens"), Why: "what token sets would show besides"})
 	}
-	return append(next, render.Command{Line: shell.View(named, id), Why: "the session itself, and what is wrong with it"})
+	return append(next, render.Command{Line: shell.ViewCommand(named, id), Why: "the session itself, and what is wrong with it"})
 }
 
-// spoken reports whether there is an agent that `--all` could show.
-func spoken(v *view.Visibility) bool {
+// hasAgent reports whether there is an agent that `--all` could show.
+func hasAgent(v *view.Visibility) bool {
 	return v.Viewers[0].Agent != "" || slices.ContainsFunc(v.Events, func(e view.Event) bool {
 		return e.Stored().Role == session.Assistant
 	})

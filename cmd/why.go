@@ -88,20 +88,20 @@ type whyRun struct {
 }
 
 func runWhy(ctx context.Context, p *program, args []string, pasted bool) error {
-	judge, err := p.judge()
+	judge, err := p.parseJudge()
 	if err != nil {
 		return err
 	}
 	if len(judge.Profiles) > 1 {
-		p.note("this is about %s only, the first of --profile; `sessctl check` answers for all", judge.Profiles[0].Name)
+		p.printNote("this is about %s only, the first of --profile; `sessctl check` answers for all", judge.Profiles[0].Name)
 	}
-	w := &whyRun{program: p, judge: first(judge), open: map[string]*registry.Opened{}}
-	rest, unread := w.stores(ctx, args)
-	if err := w.question(rest, pasted); err != nil {
+	w := &whyRun{program: p, judge: firstProvider(judge), open: map[string]*registry.Opened{}}
+	rest, unread := w.takeStores(ctx, args)
+	if err := w.takeQuestion(rest, pasted); err != nil {
 		return err
 	}
 	if unread != nil {
-		return w.print(w.unopened(unread), unread)
+		return w.printDiagnosis(w.unopenedDiagnosis(unread), unread)
 	}
 	if len(w.paths) == 0 {
 		w.paths = w.hintedStores()
@@ -109,11 +109,11 @@ func runWhy(ctx context.Context, p *program, args []string, pasted bool) error {
 	asked := w.search.Asked
 	w.named = len(w.paths) > 0
 	if asked != nil && asked.Kind != errtext.Unknown && !asked.InSession() && (!w.named || asked.Kind >= errtext.TooLong) && asked.Kind != errtext.Absent {
-		return w.print(&why.Diagnosis{Asked: asked, Verdict: why.Elsewhere}, nil)
+		return w.printDiagnosis(&why.Diagnosis{Asked: asked, Verdict: why.Elsewhere}, nil)
 	}
 	if len(w.paths) == 0 {
-		if w.paths, err = registry.Default(ctx, p.home); err != nil {
-			nothing := w.unopened(err)
+		if w.paths, err = registry.DefaultStores(ctx, p.home); err != nil {
+			nothing := w.unopenedDiagnosis(err)
 			nothing.Verdict = why.NotFound
 			if asked != nil && asked.Kind != errtext.Unknown {
 				nothing.Cause = "no usual place has a session store (`sessctl stores` lists them), so none was searched"
@@ -121,26 +121,26 @@ func runWhy(ctx context.Context, p *program, args []string, pasted bool) error {
 			if asked != nil && asked.Kind == errtext.Absent {
 				nothing, err = &why.Diagnosis{Asked: asked, Verdict: why.Elsewhere}, nil
 			}
-			return w.print(nothing, err)
+			return w.printDiagnosis(nothing, err)
 		}
 	}
 	if w.search.Asked == nil {
 		w.newest = healthBelow / 4 //nolint:mnd // a second's work
 	}
-	d, unread, err := w.ask(ctx, 0)
+	d, unread, err := w.answerFrom(ctx, 0)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case unread != nil:
-		return w.print(w.unopened(unread), unread)
+		return w.printDiagnosis(w.unopenedDiagnosis(unread), unread)
 	case err != nil:
 		return err
 	}
-	return w.print(d, nil)
+	return w.printDiagnosis(d, nil)
 }
 
-// stores takes the store off the arguments. What is left is the question.
-func (w *whyRun) stores(ctx context.Context, args []string) (rest []string, err error) {
+// takeStores takes the store off the arguments. What is left is the question.
+func (w *whyRun) takeStores(ctx context.Context, args []string) (rest []string, err error) {
 	if len(args) == 0 {
 		return nil, nil
 	}
@@ -162,20 +162,20 @@ func (w *whyRun) stores(ctx context.Context, args []string) (rest []string, err 
 // meansStore reports whether a word is a path or a URL, also of what is not there. An id may
 // have a slash, and an error text anything.
 func meansStore(word string) bool {
-	return exists(word) || !strings.ContainsAny(word, " \n") &&
+	return pathExists(word) || !strings.ContainsAny(word, " \n") &&
 		(filepath.IsAbs(word) || strings.Contains(word, "://") || registry.IsPattern(word) || slices.Contains(registry.Endings, filepath.Ext(word)))
 }
 
 // mostText is how much of a pasted text is read, in bytes.
 const mostText = 1 << 20
 
-// question takes in what is asked: a session, a call, or an error text, which a shell may
+// takeQuestion takes in what is asked: a session, a call, or an error text, which a shell may
 // have cut into words. pasted: "-" means standard input, and no session of that name.
-func (w *whyRun) question(rest []string, pasted bool) error {
+func (w *whyRun) takeQuestion(rest []string, pasted bool) error {
 	text := strings.Join(rest, " ")
 	if text == "-" && pasted {
 		if in, ok := w.stdin.(*interruptible); ok && ui.IsTerminal(in.r) {
-			w.note("paste the error, then press Enter and Ctrl-D")
+			w.printNote("paste the error, then press Enter and Ctrl-D")
 		}
 		data, err := io.ReadAll(io.LimitReader(w.stdin, mostText))
 		if err != nil {
@@ -194,12 +194,12 @@ func (w *whyRun) question(rest []string, pasted bool) error {
 		return nil
 	}
 	w.name, w.sessions.Name = text, text
-	asked := errtext.Read(text)
+	asked := errtext.ParseAnswer(text)
 	if rest[0] == "-" && pasted || asked.Kind != errtext.Unknown || strings.ContainsAny(text, " \n") {
 		w.pasted = &asked
 	}
 	if asked.Kind == errtext.Unknown {
-		w.wants(text)
+		w.setWanted(text)
 	}
 	if asked.Kind == errtext.Unknown && len(asked.IDs) == 0 {
 		asked.IDs = []string{text} // it may be a call that is named in a form of its own
@@ -239,27 +239,27 @@ func isStream(data []byte) bool {
 // that is chosen is opened again.
 const mostOpen = 8
 
-// ask checks every session of the stores from the nth on and answers before they are closed,
+// answerFrom checks every session of the stores from the nth on and answers before they are closed,
 // so that each is read once. unread is the error of the only store.
-func (w *whyRun) ask(ctx context.Context, n int) (d *why.Diagnosis, unread, failed error) {
+func (w *whyRun) answerFrom(ctx context.Context, n int) (d *why.Diagnosis, unread, failed error) {
 	if n == len(w.paths) {
-		d, failed = w.answer(ctx)
+		d, failed = w.diagnoseAsked(ctx)
 		return d, nil, failed
 	}
 	path, search, known := w.paths[n], w.search, len(w.sessions.Known)
 	searched := why.Searched{Store: path}
-	unread = w.opened(ctx, path, func(opened *registry.Opened) error {
+	unread = w.readFromStart(ctx, path, func(opened *registry.Opened) error {
 		w.search, w.sessions.Known = search, w.sessions.Known[:known]
 		searched.Foreign = w.isForeign(opened.Facts().Kind)
-		result, err := check.Run(ctx, opened, check.Options{Rules: catalogue.Usual(), Judge: w.judge, EachTree: func(tree *session.Tree, found []*check.Finding) {
+		result, err := check.Run(ctx, opened, check.Options{Rules: catalogue.UsualRules(), Judge: w.judge, EachTree: func(tree *session.Tree, found []*check.Finding) {
 			w.search.Add(path, searched.Foreign, tree, found)
 			w.sessions.Add(path, tree)
 		}})
-		w.sessions.End(opened.Facts())
+		w.sessions.AddFacts(opened.Facts())
 		searched.Sessions, searched.Trouble, searched.Left = result.Trees, result.Incomplete, opened.Facts().Left
 		if err == nil && len(w.paths) <= mostOpen {
 			w.search.Stores, w.open[path] = append(w.search.Stores, searched), opened
-			d, _, failed = w.ask(ctx, n+1)
+			d, _, failed = w.answerFrom(ctx, n+1)
 			delete(w.open, path)
 		}
 		return err
@@ -268,13 +268,13 @@ func (w *whyRun) ask(ctx context.Context, n int) (d *why.Diagnosis, unread, fail
 	case unread != nil && (ctx.Err() != nil || len(w.paths) == 1):
 		return nil, unread, nil
 	case unread != nil:
-		w.report(unread)
-		searched.Trouble, w.code = unread.Error(), worse(w.code, exitCode(unread))
+		w.reportError(unread)
+		searched.Trouble, w.code = unread.Error(), worseCode(w.code, exitCode(unread))
 	case len(w.paths) <= mostOpen:
 		return d, nil, failed
 	}
 	w.search.Stores = append(w.search.Stores, searched)
-	return w.ask(ctx, n+1)
+	return w.answerFrom(ctx, n+1)
 }
 
 // isForeign reports whether an error is not one of the runtime of a kind of store. A stream may be
@@ -284,27 +284,27 @@ func (w *whyRun) isForeign(kind string) bool {
 	return asked != nil && len(asked.Stores) > 0 && kind != canonical.Kind.Name && !slices.Contains(asked.Stores, kind)
 }
 
-// opened reads a store, or the stream that came on standard input, from its beginning.
-func (w *whyRun) opened(ctx context.Context, path string, fn func(*registry.Opened) error) error {
+// readFromStart reads a store, or the stream that came on standard input, from its beginning.
+func (w *whyRun) readFromStart(ctx context.Context, path string, fn func(*registry.Opened) error) error {
 	if path == "-" {
 		w.stdin = bytes.NewReader(w.piped)
 	}
-	return w.read(ctx, path, fn)
+	return w.readStore(ctx, path, fn)
 }
 
-// answer is about the session that is meant.
-func (w *whyRun) answer(ctx context.Context) (*why.Diagnosis, error) {
+// diagnoseAsked is about the session that is meant.
+func (w *whyRun) diagnoseAsked(ctx context.Context) (*why.Diagnosis, error) {
 	d := &why.Diagnosis{Asked: w.search.Asked, Searched: w.search.Stores}
 	w.tree = nil
-	err := w.choose(d)
+	err := w.chooseCandidate(d)
 	if err == nil && d.Session != nil {
-		err = w.diagnose(ctx, d)
+		err = w.diagnoseSession(ctx, d)
 	}
 	return d, err
 }
 
-// choose finds the session that is meant.
-func (w *whyRun) choose(d *why.Diagnosis) error {
+// chooseCandidate finds the session that is meant.
+func (w *whyRun) chooseCandidate(d *why.Diagnosis) error {
 	asked := d.Asked
 	var known error
 	if asked != nil && asked.Kind == errtext.Unknown {
@@ -355,7 +355,7 @@ func (w *whyRun) uncheckedRules() (ids []string) {
 	all := w.search.Asked.Causes()
 	whole := func(s why.Searched) bool { return s.Trouble == "" && s.Left == 0 && !s.Foreign }
 	if !slices.ContainsFunc(w.search.Stores, func(s why.Searched) bool { return !whole(s) }) {
-		usual := catalogue.Usual()
+		usual := catalogue.UsualRules()
 		all = slices.DeleteFunc(all, func(id string) bool {
 			return slices.ContainsFunc(usual, func(r *rules.Rule) bool { return r.ID == id && (!r.Profiled || w.mindsRule(id)) })
 		})
@@ -383,8 +383,8 @@ func (w *whyRun) rootOf(found view.Known) *why.Candidate {
 	return nil
 }
 
-// diagnose looks into the session that was chosen.
-func (w *whyRun) diagnose(ctx context.Context, d *why.Diagnosis) error {
+// diagnoseSession looks into the session that was chosen.
+func (w *whyRun) diagnoseSession(ctx context.Context, d *why.Diagnosis) error {
 	if d.Session.Store != "-" { // which cannot be read again
 		d.Broken = w.search.BrokenBeside(d.Session)
 	}
@@ -392,7 +392,7 @@ func (w *whyRun) diagnose(ctx context.Context, d *why.Diagnosis) error {
 		if err := w.assumeDead(opened.Facts()); err != nil {
 			return err
 		}
-		in, err := w.examine(ctx, opened, d)
+		in, err := w.gatherInput(ctx, opened, d)
 		if err == nil {
 			d.Diagnose(in)
 		}
@@ -403,22 +403,22 @@ func (w *whyRun) diagnose(ctx context.Context, d *why.Diagnosis) error {
 		return look(opened)
 	}
 	w.tree = nil
-	return w.opened(ctx, d.Session.Store, look)
+	return w.readFromStart(ctx, d.Session.Store, look)
 }
 
-// examine checks the session, asks for its next request, and plans its repair. The
+// gatherInput checks the session, asks for its next request, and plans its repair. The
 // provider is the session's own, unless the error text is another one's.
-func (w *whyRun) examine(ctx context.Context, opened *registry.Opened, d *why.Diagnosis) (in why.Input, err error) {
+func (w *whyRun) gatherInput(ctx context.Context, opened *registry.Opened, d *why.Diagnosis) (in why.Input, err error) {
 	facts, judge := opened.Facts(), w.judge
 	var own rules.Judge
-	if own, err = w.program.judge(); err != nil {
+	if own, err = w.program.parseJudge(); err != nil {
 		return in, err
 	}
 	var v *view.View
 	one := &oneSession{Store: opened.Store, found: view.Known{ID: d.Session.ID, Tree: w.tree}}
-	for _, judge = range []rules.Judge{first(own), first(w.judge)} {
+	for _, judge = range []rules.Judge{firstProvider(own), firstProvider(w.judge)} {
 		result, err := check.Run(ctx, one, check.Options{
-			Rules: catalogue.Usual(), Judge: judge, Session: d.Session.ID,
+			Rules: catalogue.UsualRules(), Judge: judge, Session: d.Session.ID,
 			EachTree: func(tree *session.Tree, _ []*check.Finding) { one.found.Tree = tree },
 		})
 		if err != nil {
@@ -427,34 +427,36 @@ func (w *whyRun) examine(ctx context.Context, opened *registry.Opened, d *why.Di
 		if err := opened.Fill(ctx, one.found.Tree); err != nil {
 			return in, err
 		}
-		result.Findings = slices.DeleteFunc(result.Findings, func(f *check.Finding) bool { return f.Root != nil && f.Root.ID != d.Session.ID && !f.Concerns(d.Session.ID) })
+		result.Findings = slices.DeleteFunc(result.Findings, func(f *check.Finding) bool {
+			return f.Root != nil && f.Root.ID != d.Session.ID && !f.Concerns(d.Session.ID)
+		})
 		in = why.Input{Store: facts, Tree: one.found.Tree, Findings: result.Findings, Incomplete: result.Incomplete, Recovery: result.Recovery}
-		v = view.Build(view.Input{Store: facts, Tree: in.Tree, Findings: in.Findings, Session: d.Session.ID, Request: true, Judge: judge})
+		v = view.BuildView(view.Input{Store: facts, Tree: in.Tree, Findings: in.Findings, Session: d.Session.ID, Request: true, Judge: judge})
 		if len(w.judge.Profiles) == 0 || slices.Contains(w.judge.Profiles, v.Request.Profile) {
 			break
 		}
 	}
 	in.Request = v.Request
 	if in.Incomplete == "" {
-		in.Repair, err = why.Plan(ctx, one, repair.Options{Rules: catalogue.Usual(), Judge: judge, Session: d.Session.ID, Prologue: opened.Kind.Prologue})
-		w.commands(opened, in.Repair, d.Session)
+		in.Repair, err = why.PlanRepair(ctx, one, repair.Options{Rules: catalogue.UsualRules(), Judge: judge, Session: d.Session.ID, Prologue: opened.Kind.Prologue})
+		w.addCommands(opened, in.Repair, d.Session)
 	}
 	return in, err
 }
 
-// first is a judge for one provider.
-func first(judge rules.Judge) rules.Judge {
+// firstProvider is a judge for one provider.
+func firstProvider(judge rules.Judge) rules.Judge {
 	judge.Profiles = judge.Profiles[:min(1, len(judge.Profiles))]
 	return judge
 }
 
-// commands are what to type for a repair, and to take it back.
-func (w *whyRun) commands(opened *registry.Opened, mend *why.Repair, c *why.Candidate) {
+// addCommands are what to type for a repair, and to take it back.
+func (w *whyRun) addCommands(opened *registry.Opened, mend *why.Repair, c *why.Candidate) {
 	if mend == nil {
 		return
 	}
 	r := &repairRun{program: w.program, path: c.Store, kind: opened.Kind, facts: opened.Facts()}
-	words := []string{"--session", w.short(opened.Facts(), c)}
+	words := []string{"--session", w.shortenCandidate(opened.Facts(), c)}
 	if len(w.config.Profile) > 0 {
 		words = append(words, "--profile", w.config.Profile[0])
 	}
@@ -474,7 +476,7 @@ func (w *whyRun) commands(opened *registry.Opened, mend *why.Repair, c *why.Cand
 	if opened.Kind.Edit != nil && opened.Facts().ReadOnly == "" {
 		mend.Undo = "sessctl undo " + shell.Path(c.Store)
 	} else {
-		if !r.copyable() {
+		if !r.canCopy() {
 			path = streamName(r.path)
 			mend.Commands = append(mend.Commands, "sessctl export "+shell.Path(c.Store)+" --output "+shell.Path(path))
 			r.path = path
@@ -484,8 +486,8 @@ func (w *whyRun) commands(opened *registry.Opened, mend *why.Repair, c *why.Cand
 	mend.Commands = append(mend.Commands, repairCommand(path, shell.Words(words)...))
 }
 
-// short is the beginning of the id of a session, if it is known to mean this session only.
-func (w *whyRun) short(facts *session.Store, c *why.Candidate) string {
+// shortenCandidate is the beginning of the id of a session, if it is known to mean this session only.
+func (w *whyRun) shortenCandidate(facts *session.Store, c *why.Candidate) string {
 	if facts.Read == session.ByIndex || facts.Left > 0 {
 		return c.ID
 	}
@@ -495,14 +497,14 @@ func (w *whyRun) short(facts *session.Store, c *why.Candidate) string {
 			known = append(known, k)
 		}
 	}
-	if found, err := view.Choose(known, rules.Short(c.ID)); err == nil && found.ID == c.ID {
-		return rules.Short(c.ID)
+	if found, err := view.ChooseSession(known, rules.ShortID(c.ID)); err == nil && found.ID == c.ID {
+		return rules.ShortID(c.ID)
 	}
 	return c.ID
 }
 
-// unopened is the diagnosis of a store that cannot be read.
-func (w *whyRun) unopened(err error) *why.Diagnosis {
+// unopenedDiagnosis is the diagnosis of a store that cannot be read.
+func (w *whyRun) unopenedDiagnosis(err error) *why.Diagnosis {
 	d := &why.Diagnosis{Verdict: why.Damaged, Cause: err.Error(), Asked: w.search.Asked}
 	if known, ok := errors.AsType[*problem.Error](err); ok {
 		d.Next = known.Next
@@ -516,17 +518,17 @@ func (w *whyRun) unopened(err error) *why.Diagnosis {
 	return d
 }
 
-// print prints the diagnosis. failed is why there is none of a session.
-func (w *whyRun) print(d *why.Diagnosis, failed error) error {
+// printDiagnosis prints the diagnosis. failed is why there is none of a session.
+func (w *whyRun) printDiagnosis(d *why.Diagnosis, failed error) error {
 	d.Pasted = w.pasted
-	code := worse(w.code, whyCode(d.Verdict))
+	code := worseCode(w.code, whyCode(d.Verdict))
 	if failed != nil {
 		code = exitCode(failed)
 	}
-	opts := render.WhyOptions{Screen: w.out, Tool: tool(), Home: w.home, Quiet: w.config.Quiet, ExitCode: code}
-	printer := render.Why
+	opts := render.WhyOptions{Screen: w.out, Tool: thisTool(), Home: w.home, Quiet: w.config.Quiet, ExitCode: code}
+	printer := render.PrintDiagnosis
 	if w.config.Format == "json" {
-		printer = machine.Why
+		printer = machine.PrintDiagnosis
 	}
 	return cmp.Or(printer(d, opts), withCode(code))
 }

@@ -47,7 +47,7 @@ func TestCommandsWhereNobodyKnowsWhetherTheRuntimeRuns(t *testing.T) {
 			var out bytes.Buffer
 			p.out = ui.NewScreen(&out, ui.ColorNever, p.getenv)
 			w := &whyRun{program: p}
-			err := p.read(t.Context(), path, func(o *registry.Opened) error {
+			err := p.readStore(t.Context(), path, func(o *registry.Opened) error {
 				o.Facts().Writer = writer
 				for tree, err := range o.Trees(t.Context()) {
 					if err != nil {
@@ -57,12 +57,12 @@ func TestCommandsWhereNobodyKnowsWhetherTheRuntimeRuns(t *testing.T) {
 					break
 				}
 				d := &why.Diagnosis{Session: &why.Candidate{Store: path, ID: w.tree.Root().ID}}
-				in, err := w.examine(t.Context(), o, d)
+				in, err := w.gatherInput(t.Context(), o, d)
 				if err != nil {
 					return err
 				}
 				d.Diagnose(in)
-				return w.print(d, nil)
+				return w.printDiagnosis(d, nil)
 			})
 			said := out.String()
 			if exitCode(err) != exitFindings || !strings.Contains(said, lead) || strings.Contains(said, "--assume-dead") != (tt.open && writer == session.WriterUnknown) ||

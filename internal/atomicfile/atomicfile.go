@@ -39,14 +39,14 @@ func Create(ctx context.Context, path string, mode fs.FileMode) (*File, error) {
 		}
 		return &File{file: file, path: path}, nil
 	}
-	path, err = Destination(path)
+	path, err = ResolveLinks(path)
 	if err != nil {
 		return nil, err
 	}
 	if standing != nil {
 		mode = standing.Mode().Perm()
 	}
-	file, release, err := Temporary(filepath.Dir(path), mode)
+	file, release, err := CreateTemporary(filepath.Dir(path), mode)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func Publish(temporary, to string) error {
 	if err == nil {
 		err = os.Remove(temporary)
 	} else if !errors.Is(err, fs.ErrExist) { // a file system without hard links
-		err = reserve(temporary, to)
+		err = reserveName(temporary, to)
 	}
 	if err != nil {
 		return err
@@ -117,8 +117,8 @@ func Publish(temporary, to string) error {
 	return nil
 }
 
-// reserve takes the name with an empty file, which it may then replace.
-func reserve(temporary, to string) error {
+// reserveName takes the name with an empty file, which it may then replace.
+func reserveName(temporary, to string) error {
 	place, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -132,9 +132,9 @@ func reserve(temporary, to string) error {
 // mostLinks are as many links as Linux follows in one path (path_resolution(7)).
 const mostLinks = 40
 
-// Destination is the file that a path leads to through symbolic links, also where
+// ResolveLinks is the file that a path leads to through symbolic links, also where
 // nothing stands there yet. Its folder has to be there.
-func Destination(path string) (string, error) {
+func ResolveLinks(path string) (string, error) {
 	for range mostLinks {
 		folder, name := filepath.Split(path) // which, unlike Dir, takes no ".." away
 		folder, err := filepath.EvalSymlinks(cmp.Or(folder, "."))
@@ -154,15 +154,15 @@ func Destination(path string) (string, error) {
 	return "", &fs.PathError{Op: "open", Path: path, Err: errors.New("too many symbolic links")}
 }
 
-// Same reports whether two paths lead to one file, or would.
-func Same(a, b string) bool {
+// SameFile reports whether two paths lead to one file, or would.
+func SameFile(a, b string) bool {
 	first, err1 := os.Stat(a)
 	second, err2 := os.Stat(b)
 	if err1 == nil && err2 == nil {
 		return os.SameFile(first, second)
 	}
-	a, err1 = Destination(a)
-	b, err2 = Destination(b)
+	a, err1 = ResolveLinks(a)
+	b, err2 = ResolveLinks(b)
 	if err1 != nil || err2 != nil || filepath.Base(a) != filepath.Base(b) {
 		return false
 	}
@@ -176,37 +176,37 @@ func Same(a, b string) bool {
 // is writing now: nobody holds the lock.
 const temporary = ".sessctl-tmp-"
 
-// Temporary begins a file in a folder, of this mode less what the umask takes. release
+// CreateTemporary begins a file in a folder, of this mode less what the umask takes. release
 // gives up the lock, after which the file may be deleted by the next process that makes
 // one there; with its last name it is safe. What killed processes left there is deleted.
-func Temporary(folder string, mode fs.FileMode) (file *os.File, release func(), err error) {
-	sweep(folder)
-	err = locked(folder, func(path string) (err error) {
+func CreateTemporary(folder string, mode fs.FileMode) (file *os.File, release func(), err error) {
+	sweepFolder(folder)
+	err = makeLocked(folder, func(path string) (err error) {
 		file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		return err
 	}, func() { _ = file.Close() }, &release)
 	return file, release, err
 }
 
-// TemporaryFolder makes a folder in a folder, for this user only, as Temporary does.
-func TemporaryFolder(folder string) (path string, release func(), err error) {
-	sweep(folder)
-	err = locked(folder, func(name string) error {
+// CreateTemporaryFolder makes a folder in a folder, for this user only, as Temporary does.
+func CreateTemporaryFolder(folder string) (path string, release func(), err error) {
+	sweepFolder(folder)
+	err = makeLocked(folder, func(name string) error {
 		path = name
 		return os.Mkdir(path, 0o700)
 	}, func() {}, &release)
 	return path, release, err
 }
 
-// locked makes something under a new name and locks it. Between the two another process
+// makeLocked makes something under a new name and locks it. Between the two another process
 // can have taken it for left behind: then it is made again.
-func locked(folder string, make func(path string) error, drop func(), release *func()) error {
+func makeLocked(folder string, make func(path string) error, drop func(), release *func()) error {
 	for {
 		path := filepath.Join(folder, temporary+rand.Text())
 		if err := make(path); err != nil {
 			return err
 		}
-		held, err := claim(path)
+		held, err := claimLock(path)
 		switch {
 		case err == nil:
 			*release = held
@@ -219,11 +219,11 @@ func locked(folder string, make func(path string) error, drop func(), release *f
 	}
 }
 
-// Hold locks another program's file, as flock(2) does, until release is called. It waits
+// HoldLock locks another program's file, as flock(2) does, until release is called. It waits
 // for nobody: taken says that another process has the lock. Where there is no such file or
 // no such lock, nothing is locked.
-func Hold(path string) (release func(), taken bool) {
-	release, err := claim(path)
+func HoldLock(path string) (release func(), taken bool) {
+	release, err := claimLock(path)
 	if err != nil {
 		release = func() {}
 	}
@@ -233,29 +233,29 @@ func Hold(path string) (release func(), taken bool) {
 // errTaken is the error of a claim on what another process is writing.
 var errTaken = errors.New("another process holds the lock")
 
-// sweep deletes what killed processes left in a folder. What it cannot open, or lock, it
+// sweepFolder deletes what killed processes left in a folder. What it cannot open, or lock, it
 // leaves: other users' files, and those of processes that run.
-func sweep(folder string) {
+func sweepFolder(folder string) {
 	if !canLock {
 		return
 	}
-	for _, name := range named(folder, temporary) {
+	for _, name := range namesWithPrefix(folder, temporary) {
 		path := filepath.Join(folder, name)
-		if release, err := claim(path); err == nil {
+		if release, err := claimLock(path); err == nil {
 			_ = os.RemoveAll(path)
 			release()
 		}
 	}
 }
 
-// Leftovers are the names in a folder that look like files which a killed sessctl left,
+// FindLeftovers are the names in a folder that look like files which a killed sessctl left,
 // and of which nobody can tell whether one is still at work: those of older versions, and
 // of systems without locks.
-func Leftovers(folder string) []string {
+func FindLeftovers(folder string) []string {
 	var left []string
-	for _, name := range named(folder, ".sessctl-") {
+	for _, name := range namesWithPrefix(folder, ".sessctl-") {
 		if strings.HasPrefix(name, temporary) {
-			release, err := claim(filepath.Join(folder, name))
+			release, err := claimLock(filepath.Join(folder, name))
 			if errors.Is(err, errTaken) {
 				continue
 			}
@@ -269,8 +269,8 @@ func Leftovers(folder string) []string {
 	return left
 }
 
-// named are the names in a folder with a prefix.
-func named(folder, prefix string) []string {
+// namesWithPrefix are the names in a folder with a prefix.
+func namesWithPrefix(folder, prefix string) []string {
 	f, err := os.Open(folder)
 	if err != nil {
 		return nil
@@ -329,7 +329,7 @@ func ReadRegular(path string, most int64) ([]byte, error) {
 func ReadAll(f *os.File, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(data)) > most {
-		return nil, refused(f.Name(), fmt.Sprintf("it has more than %d MiB", most>>20))
+		return nil, refusedError(f.Name(), fmt.Sprintf("it has more than %d MiB", most>>20))
 	}
 	return data, err
 }
@@ -341,21 +341,21 @@ func isRegular(path string, info fs.FileInfo) error {
 	case mode.IsRegular():
 		return nil
 	case mode.IsDir():
-		return refused(path, "it is a folder")
+		return refusedError(path, "it is a folder")
 	case mode&fs.ModeSymlink != 0:
-		return refused(path, "it is a symbolic link")
+		return refusedError(path, "it is a symbolic link")
 	case mode&fs.ModeNamedPipe != 0:
-		return refused(path, "it is a named pipe")
+		return refusedError(path, "it is a named pipe")
 	case mode&fs.ModeSocket != 0:
-		return refused(path, "it is a socket")
+		return refusedError(path, "it is a socket")
 	case mode&fs.ModeDevice != 0:
-		return refused(path, "it is a device")
+		return refusedError(path, "it is a device")
 	}
-	return refused(path, "it is not a regular file")
+	return refusedError(path, "it is not a regular file")
 }
 
-// refused is an error whose reason stands behind "cannot be read:".
-func refused(path, why string) error {
+// refusedError is an error whose reason stands behind "cannot be read:".
+func refusedError(path, why string) error {
 	return &fs.PathError{Op: "open", Path: path, Err: errors.New(why)}
 }
 

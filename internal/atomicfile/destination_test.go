@@ -43,7 +43,7 @@ func TestPathsOfOneFile(t *testing.T) {
 			if standing {
 				_ = os.WriteFile(tt.a, nil, 0o600)
 			}
-			if got := atomicfile.Same(filepath.FromSlash(tt.a), filepath.FromSlash(tt.b)); got != tt.same {
+			if got := atomicfile.SameFile(filepath.FromSlash(tt.a), filepath.FromSlash(tt.b)); got != tt.same {
 				t.Errorf("%s and %s, standing %t: %t", tt.a, tt.b, standing, got)
 			}
 			_ = os.Remove("report")

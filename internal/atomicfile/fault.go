@@ -70,7 +70,7 @@ func linkFile(from, to string) error {
 // takes the first, so that to put it back takes no room. release gives up the lock on it, as
 // that of Temporary does. Not every file system has second names.
 func SecondName(path, folder string) (name string, release func(), err error) {
-	err = locked(folder, func(second string) error {
+	err = makeLocked(folder, func(second string) error {
 		name = second
 		return linkFile(path, second)
 	}, func() { _ = os.Remove(name) }, &release)

@@ -4,5 +4,5 @@ package atomicfile
 
 const canLock = false
 
-// claim does nothing: nothing is deleted here that another process may be writing.
-func claim(string) (release func(), err error) { return func() {}, nil }
+// claimLock does nothing: nothing is deleted here that another process may be writing.
+func claimLock(string) (release func(), err error) { return func() {}, nil }

@@ -11,9 +11,9 @@ import (
 
 const canLock = true
 
-// claim locks the file or the folder at a path, until release is called. It follows no
+// claimLock locks the file or the folder at a path, until release is called. It follows no
 // link and waits for nobody.
-func claim(path string) (release func(), err error) {
+func claimLock(path string) (release func(), err error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ const (
 	noWait   = 0 // pipes are no files of a folder
 )
 
-// Foreign is false: elsewhere a file's access list says who may write to it.
-func Foreign(_, _ fs.FileInfo) (user int, foreign bool) { return 0, false }
+// ForeignOwner is false: elsewhere a file's access list says who may write to it.
+func ForeignOwner(_, _ fs.FileInfo) (user int, foreign bool) { return 0, false }
 
 // GiveTo does nothing: elsewhere a new file gets its owner and its access list from
 // its folder.

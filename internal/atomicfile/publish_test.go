@@ -16,7 +16,7 @@ func TestPublishNeverOverwrites(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, publish := range []func(string, string) error{Publish, reserve} {
+	for _, publish := range []func(string, string) error{Publish, reserveName} {
 		write(temporary, "new")
 		write(to, "old")
 		if err := publish(temporary, to); !errors.Is(err, fs.ErrExist) {

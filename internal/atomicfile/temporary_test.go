@@ -27,7 +27,7 @@ func TestTheRemainsOfAKilledProcessAreCleared(t *testing.T) {
 		return names
 	}
 	temporary := func() (name string, release func()) {
-		file, release, err := atomicfile.Temporary(folder, 0o600)
+		file, release, err := atomicfile.CreateTemporary(folder, 0o600)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestTheRemainsOfAKilledProcessAreCleared(t *testing.T) {
 		return filepath.Base(file.Name()), release
 	}
 	temporaryFolder := func() (name string, release func()) {
-		path, release, err := atomicfile.TemporaryFolder(folder)
+		path, release, err := atomicfile.CreateTemporaryFolder(folder)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestTheRemainsOfAKilledProcessAreCleared(t *testing.T) {
 			t.Errorf("%s is gone while it is written", name)
 		}
 	}
-	if left := atomicfile.Leftovers(folder); !slices.Equal(left, []string{".sessctl-backup-1234", ".sessctl-tmp-link"}) {
+	if left := atomicfile.FindLeftovers(folder); !slices.Equal(left, []string{".sessctl-backup-1234", ".sessctl-tmp-link"}) {
 		t.Errorf("left: %v", left)
 	}
 	end()

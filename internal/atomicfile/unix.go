@@ -13,9 +13,9 @@ const (
 	noWait   = syscall.O_NONBLOCK // a pipe is opened without a writer; files know no such thing
 )
 
-// Foreign reports whether a file belongs to another user than this process, root or
+// ForeignOwner reports whether a file belongs to another user than this process, root or
 // the owner of another file, which may be nil; and to whom.
-func Foreign(file, other fs.FileInfo) (user int, foreign bool) {
+func ForeignOwner(file, other fs.FileInfo) (user int, foreign bool) {
 	owner := func(info fs.FileInfo) int {
 		if info == nil {
 			return os.Geteuid()

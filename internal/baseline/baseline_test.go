@@ -19,11 +19,11 @@ import (
 
 // inSession is a finding of a session, ofStore one of a store itself.
 func inSession(fingerprint, rule, root string) *check.Finding {
-	return &check.Finding{Defect: rules.Defect{Rule: catalogue.Find(rule), Severity: rules.Warning, Items: []int{1, 2}, Place: session.Place{Session: root}}, Fingerprint: fingerprint, Root: &check.Head{ID: root}}
+	return &check.Finding{Defect: rules.Defect{Rule: catalogue.FindRule(rule), Severity: rules.Warning, Items: []int{1, 2}, Place: session.Place{Session: root}}, Fingerprint: fingerprint, Root: &check.Head{ID: root}}
 }
 
 func ofStore(fingerprint, rule string) *check.Finding {
-	return &check.Finding{Defect: rules.Defect{Rule: catalogue.Find(rule), Severity: rules.Error, Message: "it is damaged"}, Fingerprint: fingerprint}
+	return &check.Finding{Defect: rules.Defect{Rule: catalogue.FindRule(rule), Severity: rules.Error, Message: "it is damaged"}, Fingerprint: fingerprint}
 }
 
 func result(path string, findings ...*check.Finding) *check.Result {
@@ -78,7 +78,7 @@ func TestWhereAFindingIsKnown(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := baseline.NewComparison(baseline.New(tool, tt.written), []string{tt.now.Store.Path})
-		c.Take(tt.now, everything)
+		c.CompareStore(tt.now, everything)
 		if got := tt.now.Findings[0].Known; got != tt.known {
 			t.Errorf("%s: known is %v", tt.name, got)
 		}
@@ -111,8 +111,8 @@ func TestEachStoreHasItsOwnEntries(t *testing.T) {
 		}
 		c := baseline.NewComparison(baseline.New(tool, tt.written), paths)
 		for i, r := range tt.now {
-			c.Take(r, everything)
-			if got := len(r.Findings) - len(check.Fresh(r.Findings)); got != tt.known[i] {
+			c.CompareStore(r, everything)
+			if got := len(r.Findings) - len(check.FreshFindings(r.Findings)); got != tt.known[i] {
 				t.Errorf("%s: %d findings of %s are known, want %d", tt.name, got, r.Store.Path, tt.known[i])
 			}
 		}
@@ -125,7 +125,7 @@ func TestAFindingThatCountsMoreIsNew(t *testing.T) {
 	was.Count, is.Count = 2, 3
 	file := baseline.New(tool, []*check.Result{result("a.db", was)})
 	for _, f := range []*check.Finding{was, is} {
-		baseline.NewComparison(file, []string{"a.db"}).Take(result("a.db", f), everything)
+		baseline.NewComparison(file, []string{"a.db"}).CompareStore(result("a.db", f), everything)
 	}
 	if !was.Known || is.Known || is.Was == nil || is.Was.Items != 2 {
 		t.Errorf("of 2: known is %v; of 3: known is %v, and the baseline knows %v", was.Known, is.Known, is.Was)
@@ -154,7 +154,7 @@ func TestWhatIsGone(t *testing.T) {
 		{"all of it", "/srv/a.db", nil, everything, 4},
 		{"another store", "c.db", nil, everything, 0},
 		{"not to its end", "a.db", nil, with(func(l *baseline.Looked) { l.Broken = true }), 0},
-		{"some rules", "a.db", nil, with(func(l *baseline.Looked) { l.Rules = []*rules.Rule{catalogue.Find("SC701")} }), 1},
+		{"some rules", "a.db", nil, with(func(l *baseline.Looked) { l.Rules = []*rules.Rule{catalogue.FindRule("SC701")} }), 1},
 		{"not deep", "a.db", nil, with(func(l *baseline.Looked) { l.Deep = false }), 3},
 		{"without texts", "a.db", nil, with(func(l *baseline.Looked) { l.Texts = false }), 3},
 		{"some sessions", "a.db", []*check.Head{{ID: "R2"}}, with(func(l *baseline.Looked) { l.Part, l.Itself = true, false }), 2},
@@ -164,16 +164,16 @@ func TestWhatIsGone(t *testing.T) {
 		c := baseline.NewComparison(baseline.New(tool, written), []string{tt.store})
 		now := result(tt.store)
 		now.Roots = tt.roots
-		c.Take(now, tt.looked)
-		if c.Gone() != tt.gone || c.Open() != 5-tt.gone {
-			t.Errorf("%s: %d are gone and %d are open, want %d gone of 5", tt.name, c.Gone(), c.Open(), tt.gone)
+		c.CompareStore(now, tt.looked)
+		if c.CountGone() != tt.gone || c.CountOpen() != 5-tt.gone {
+			t.Errorf("%s: %d are gone and %d are open, want %d gone of 5", tt.name, c.CountGone(), c.CountOpen(), tt.gone)
 		}
 	}
 	c := baseline.NewComparison(baseline.New(tool, written), []string{"a.db"})
 	incomplete := result("a.db")
 	incomplete.Incomplete = "a page is damaged"
-	if c.Take(incomplete, everything); c.Gone() != 0 {
-		t.Errorf("%d are gone from a store that is incomplete", c.Gone())
+	if c.CompareStore(incomplete, everything); c.CountGone() != 0 {
+		t.Errorf("%d are gone from a store that is incomplete", c.CountGone())
 	}
 }
 
@@ -219,7 +219,7 @@ func TestUnknownKeysArePassedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := result("any.db", inSession("f", "SC701", "R"))
-	baseline.NewComparison(file, []string{"any.db"}).Take(now, everything)
+	baseline.NewComparison(file, []string{"any.db"}).CompareStore(now, everything)
 	if !now.Findings[0].Known {
 		t.Error("the finding is not known")
 	}
@@ -239,7 +239,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			return
 		}
-		baseline.NewComparison(file, []string{"c.db"}).Take(result("c.db", inSession("f", "SC701", "R")), everything)
+		baseline.NewComparison(file, []string{"c.db"}).CompareStore(result("c.db", inSession("f", "SC701", "R")), everything)
 		var out bytes.Buffer
 		if err := file.Write(&out); err != nil {
 			t.Fatal(err)

@@ -60,40 +60,40 @@ func NewComparison(file *File, paths []string) *Comparison {
 		s.entries = append(s.entries, k)
 		s.byFingerprint[e.Fingerprint] = append(s.byFingerprint[e.Fingerprint], k)
 	}
-	c.places = place(c.stores, paths)
+	c.places = placeStores(c.stores, paths)
 	return c
 }
 
-// Take compares the findings of a store, and marks those that are known.
-func (c *Comparison) Take(r *check.Result, looked Looked) {
-	s, named := c.places[slashed(r.Store.Path)], true
+// CompareStore compares the findings of a store, and marks those that are known.
+func (c *Comparison) CompareStore(r *check.Result, looked Looked) {
+	s, named := c.places[slashPath(r.Store.Path)], true
 	if s == nil {
-		s, named = c.renamed(r.Findings), false
+		s, named = c.findRenamed(r.Findings), false
 	}
 	if s == nil {
 		return
 	}
 	s.taken = true
-	c.mark(r.Findings, s, named)
+	c.markKnown(r.Findings, s, named)
 	if !named || looked.Broken || r.Incomplete != "" {
 		return
 	}
 	saw := newCoverage(looked, r.Roots)
 	for _, k := range s.entries {
-		k.looked = k.looked || saw.place(&k.Entry)
+		k.looked = k.looked || saw.coversEntry(&k.Entry)
 	}
 }
 
-// mark looks the findings of a store up. Each entry stands for one of them. Findings
+// markKnown looks the findings of a store up. Each entry stands for one of them. Findings
 // of a store itself have the same fingerprints in every store, so that they are known
 // by its name only.
-func (c *Comparison) mark(findings []*check.Finding, s *store, named bool) {
+func (c *Comparison) markKnown(findings []*check.Finding, s *store, named bool) {
 	var others []*check.Finding
 	for _, f := range findings {
 		if !named && f.Session == "" {
 			continue
 		}
-		if k := s.covering(f); k != nil {
+		if k := s.coveringEntry(f); k != nil {
 			k.found, f.Known = true, true
 			c.Known++
 		} else {
@@ -101,23 +101,23 @@ func (c *Comparison) mark(findings []*check.Finding, s *store, named bool) {
 		}
 	}
 	for _, f := range others {
-		if k := s.open(f); k != nil {
+		if k := s.openEntry(f); k != nil {
 			k.found, f.Was = true, &k.extent
 		}
 	}
 }
 
-// Gone counts the entries whose finding is no longer there, where the run looked.
-func (c *Comparison) Gone() int {
-	return c.count(func(k *known) bool { return k.looked && !k.found })
+// CountGone counts the entries whose finding is no longer there, where the run looked.
+func (c *Comparison) CountGone() int {
+	return c.countEntries(func(k *known) bool { return k.looked && !k.found })
 }
 
-// Open counts the entries of which the run cannot say whether they are gone.
-func (c *Comparison) Open() int {
-	return c.count(func(k *known) bool { return !k.looked && !k.found })
+// CountOpen counts the entries of which the run cannot say whether they are gone.
+func (c *Comparison) CountOpen() int {
+	return c.countEntries(func(k *known) bool { return !k.looked && !k.found })
 }
 
-func (c *Comparison) count(is func(*known) bool) int {
+func (c *Comparison) countEntries(is func(*known) bool) int {
 	n := 0
 	for _, s := range c.stores {
 		for _, k := range s.entries {
@@ -147,7 +147,7 @@ func newCoverage(looked Looked, roots []*check.Head) *coverage {
 	return s
 }
 
-func (s *coverage) place(e *Entry) bool {
+func (s *coverage) coversEntry(e *Entry) bool {
 	switch {
 	case !s.rules[e.Rule]:
 		return false
@@ -165,9 +165,9 @@ type store struct {
 	taken         bool // by a store of the run
 }
 
-// covering is an entry that stands for no finding yet and is no less bad than this
+// coveringEntry is an entry that stands for no finding yet and is no less bad than this
 // one: of several the one that is next to it. nil for none.
-func (s *store) covering(f *check.Finding) (best *known) {
+func (s *store) coveringEntry(f *check.Finding) (best *known) {
 	for _, k := range s.byFingerprint[f.Fingerprint] {
 		if k.found || !k.extent.Covers(f.Extent()) {
 			continue
@@ -179,9 +179,9 @@ func (s *store) covering(f *check.Finding) (best *known) {
 	return best
 }
 
-// open is an entry with the fingerprint of a finding that stands for no finding yet,
+// openEntry is an entry with the fingerprint of a finding that stands for no finding yet,
 // nil for none.
-func (s *store) open(f *check.Finding) *known {
+func (s *store) openEntry(f *check.Finding) *known {
 	for _, k := range s.byFingerprint[f.Fingerprint] {
 		if !k.found {
 			return k
@@ -190,11 +190,11 @@ func (s *store) open(f *check.Finding) *known {
 	return nil
 }
 
-// place gives each store of a baseline to one store of the run, and each of those gets
+// placeStores gives each store of a baseline to one store of the run, and each of those gets
 // one: its own path, else the longest common end, and at least the name of the file.
 // Machines keep a project in different folders, and a project may have several stores
 // of one name. The result is by path.
-func place(stores []*store, paths []string) map[string]*store {
+func placeStores(stores []*store, paths []string) map[string]*store {
 	type pair struct {
 		store  *store
 		path   string
@@ -203,8 +203,8 @@ func place(stores []*store, paths []string) map[string]*store {
 	var pairs []pair
 	for _, s := range stores {
 		for _, p := range paths {
-			if n := commonEnd(s.path, slashed(p)); n > 0 {
-				pairs = append(pairs, pair{s, slashed(p), n})
+			if n := commonEnd(s.path, slashPath(p)); n > 0 {
+				pairs = append(pairs, pair{s, slashPath(p), n})
 			}
 		}
 	}
@@ -218,9 +218,9 @@ func place(stores []*store, paths []string) map[string]*store {
 	return places
 }
 
-// renamed is the store of the baseline that a store with these findings was: that of
+// findRenamed is the store of the baseline that a store with these findings was: that of
 // no other store of the run that knows most of them, nil where none knows any.
-func (c *Comparison) renamed(findings []*check.Finding) (was *store) {
+func (c *Comparison) findRenamed(findings []*check.Finding) (was *store) {
 	most := 0
 	for _, s := range c.stores {
 		if s.taken {
@@ -239,8 +239,8 @@ func (c *Comparison) renamed(findings []*check.Finding) (was *store) {
 	return was
 }
 
-// slashed is a path as a baseline has it on every system.
-func slashed(p string) string { return path.Clean(filepath.ToSlash(p)) }
+// slashPath is a path as a baseline has it on every system.
+func slashPath(p string) string { return path.Clean(filepath.ToSlash(p)) }
 
 // commonEnd counts the parts in which two paths end alike, and more than any other
 // path has in common for paths that are equal.

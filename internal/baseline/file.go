@@ -60,18 +60,18 @@ func New(tool Tool, results []*check.Result) *File {
 	for _, r := range results {
 		file.Stores = append(file.Stores, filepath.ToSlash(r.Store.Path))
 		for _, f := range r.Findings {
-			file.Findings = append(file.Findings, entry(r.Store.Path, f))
+			file.Findings = append(file.Findings, newEntry(r.Store.Path, f))
 		}
 	}
 	slices.Sort(file.Stores)
-	slices.SortFunc(file.Findings, compare)
+	slices.SortFunc(file.Findings, compareEntries)
 	return file
 }
 
-func entry(store string, f *check.Finding) Entry {
+func newEntry(store string, f *check.Finding) Entry {
 	e := Entry{
 		Fingerprint: f.Fingerprint, Rule: f.Rule.ID, Severity: f.Severity.String(),
-		Store: filepath.ToSlash(store), Session: f.Session, Items: f.Extent().Items, Message: f.Reported(),
+		Store: filepath.ToSlash(store), Session: f.Session, Items: f.Extent().Items, Message: f.ReportedMessage(),
 	}
 	if f.Root != nil {
 		e.Root = f.Root.ID
@@ -79,9 +79,9 @@ func entry(store string, f *check.Finding) Entry {
 	return e
 }
 
-// compare orders entries so that a change of one session stays in one place of a
+// compareEntries orders entries so that a change of one session stays in one place of a
 // diff. Every key counts, so that the order never depends on that of the findings.
-func compare(a, b Entry) int {
+func compareEntries(a, b Entry) int {
 	return cmp.Or(cmp.Compare(a.Store, b.Store), cmp.Compare(a.Root, b.Root),
 		cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Fingerprint, b.Fingerprint),
 		cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Session, b.Session),
@@ -90,7 +90,7 @@ func compare(a, b Entry) int {
 
 // Write writes the file with one store and one finding a line, so that it reviews well.
 func (f *File) Write(w io.Writer) error {
-	tool, err := encoded(f.Tool)
+	tool, err := encodeJSON(f.Tool)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (f *File) Write(w io.Writer) error {
 func writeList[T any](out *bytes.Buffer, key string, list []T) error {
 	out.WriteString(",\n  \"" + key + "\": [")
 	for i, value := range list {
-		line, err := encoded(value)
+		line, err := encodeJSON(value)
 		if err != nil {
 			return err
 		}
@@ -123,8 +123,8 @@ func writeList[T any](out *bytes.Buffer, key string, list []T) error {
 	return nil
 }
 
-// encoded is a value as JSON. What is no UTF-8 becomes U+FFFD, as in reports.
-func encoded(value any) (string, error) {
+// encodeJSON is a value as JSON. What is no UTF-8 becomes U+FFFD, as in reports.
+func encodeJSON(value any) (string, error) {
 	text, err := json.Marshal(value, jsontext.AllowInvalidUTF8(true))
 	return string(text), err
 }
@@ -136,7 +136,7 @@ const largest = 1 << 30
 func Read(path string) (*File, error) {
 	data, err := atomicfile.ReadRegular(path, largest)
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, unreadableError(path, err)
 	}
 	file, err := Decode(data)
 	if wrong, ok := errors.AsType[*wrongFile](err); ok {
@@ -145,7 +145,7 @@ func Read(path string) (*File, error) {
 	return file, err
 }
 
-func unreadable(path string, err error) error {
+func unreadableError(path string, err error) error {
 	const next = "To write one: `sessctl check --write-baseline FILE`."
 	if errors.Is(err, fs.ErrNotExist) {
 		return problem.New(problem.Usage, next, "there is no baseline file %s", path)
@@ -158,7 +158,7 @@ type wrongFile struct{ why, next string }
 
 func (e *wrongFile) Error() string { return e.why }
 
-func wrong(next, format string, args ...any) error {
+func newWrongFile(next, format string, args ...any) error {
 	return &wrongFile{fmt.Sprintf(format, args...), next}
 }
 
@@ -168,7 +168,7 @@ const anew = "Name another file, or move this one and write a new one with `sess
 // Decode reads the contents of a file. Keys that it does not know are passed over.
 func Decode(data []byte) (*File, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, wrong(anew, "it is empty")
+		return nil, newWrongFile(anew, "it is empty")
 	}
 	tolerant := jsontext.AllowInvalidUTF8(true)
 	var head struct {
@@ -186,10 +186,10 @@ func Decode(data []byte) (*File, error) {
 	}
 	for i, e := range file.Findings {
 		if e.Fingerprint == "" {
-			return nil, wrong(anew, "entry %d has no fingerprint", i+1)
+			return nil, newWrongFile(anew, "entry %d has no fingerprint", i+1)
 		}
 		if _, known := rules.ParseSeverity(e.Severity); !known {
-			return nil, wrong(anew, "entry %d has the severity %q; the severities are error, warning and info", i+1, e.Severity)
+			return nil, newWrongFile(anew, "entry %d has the severity %q; the severities are error, warning and info", i+1, e.Severity)
 		}
 	}
 	return file, nil
@@ -202,16 +202,16 @@ func checkSchema(schema string) error {
 	case schema == Schema:
 		return nil
 	case schema == "":
-		return wrong(anew, "it has no schema")
+		return newWrongFile(anew, "it has no schema")
 	case given != name:
-		return wrong(anew, "its schema is %q, not %q", schema, Schema)
-	case later(number, version):
-		return wrong("Use that version, or write a new baseline with this one into another file.", "a later version of sessctl wrote it, in the form %q", schema)
+		return newWrongFile(anew, "its schema is %q, not %q", schema, Schema)
+	case isLater(number, version):
+		return newWrongFile("Use that version, or write a new baseline with this one into another file.", "a later version of sessctl wrote it, in the form %q", schema)
 	}
-	return wrong(anew, "there is no version %q of it", schema)
+	return newWrongFile(anew, "there is no version %q of it", schema)
 }
 
-func later(a, b string) bool {
+func isLater(a, b string) bool {
 	first, err1 := strconv.Atoi(a)
 	second, err2 := strconv.Atoi(b)
 	return err1 == nil && err2 == nil && first > second
@@ -224,9 +224,9 @@ func noJSON(data []byte, err error) error {
 		at = syntax.ByteOffset
 	} else if meaning, ok := errors.AsType[*json.SemanticError](err); ok {
 		line := lineOf(data, meaning.ByteOffset)
-		return wrong(anew, "line %d is not of the form %s", line, Schema)
+		return newWrongFile(anew, "line %d is not of the form %s", line, Schema)
 	}
-	return wrong(anew, "line %d is not valid JSON", lineOf(data, at))
+	return newWrongFile(anew, "line %d is not valid JSON", lineOf(data, at))
 }
 
 // lineOf is the number of the line in which a byte is, from 1.

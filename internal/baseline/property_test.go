@@ -54,14 +54,14 @@ var everything = baseline.Looked{Rules: catalogue.All, Deep: true, Texts: true, 
 
 // written writes the findings and reads them again.
 func written(t *rapid.T, results []*check.Result) *baseline.File {
-	file, err := baseline.Decode(encoded(t, results))
+	file, err := baseline.Decode(encodeJSON(t, results))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return file
 }
 
-func encoded(t *rapid.T, results []*check.Result) []byte {
+func encodeJSON(t *rapid.T, results []*check.Result) []byte {
 	var out bytes.Buffer
 	if err := baseline.New(baseline.Tool{Name: "sessctl", Version: "1.2.3"}, results).Write(&out); err != nil {
 		t.Fatal(err)
@@ -78,10 +78,10 @@ func compared(file *baseline.File, results []*check.Result) (known, fresh, gone 
 	}
 	c := baseline.NewComparison(file, paths)
 	for _, r := range results {
-		c.Take(r, everything)
-		fresh += len(check.Fresh(r.Findings))
+		c.CompareStore(r, everything)
+		fresh += len(check.FreshFindings(r.Findings))
 	}
-	return c.Known, fresh, c.Gone()
+	return c.Known, fresh, c.CountGone()
 }
 
 func count(results []*check.Result) int {
@@ -108,8 +108,8 @@ func TestEverythingWrittenIsKnownAndNothingGone(t *testing.T) {
 		if known, fresh, gone := compared(file, results); known != count(results) || fresh != 0 || gone != 0 {
 			t.Errorf("of %d findings %d are known, %d are new, %d are gone", count(results), known, fresh, gone)
 		}
-		if c := baseline.NewComparison(file, nil); c.Open() != count(results) {
-			t.Errorf("%d of %d entries are open before anything was looked at", c.Open(), count(results))
+		if c := baseline.NewComparison(file, nil); c.CountOpen() != count(results) {
+			t.Errorf("%d of %d entries are open before anything was looked at", c.CountOpen(), count(results))
 		}
 	})
 }
@@ -170,12 +170,12 @@ func TestAFindingThatGotWorseIsNewAndNotGone(t *testing.T) {
 func TestTheSameFindingsMakeTheSameFile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		results := run(t)
-		first := encoded(t, results)
+		first := encodeJSON(t, results)
 		again := rapid.Permutation(results).Draw(t, "stores")
 		for _, r := range again {
 			r.Findings = rapid.Permutation(r.Findings).Draw(t, "findings")
 		}
-		if second := encoded(t, again); !bytes.Equal(first, second) {
+		if second := encodeJSON(t, again); !bytes.Equal(first, second) {
 			t.Errorf("first\n%s\nthen\n%s", first, second)
 		}
 	})

@@ -87,16 +87,16 @@ type Fork struct {
 	Total   int // how many branches the fork has
 }
 
-// Parse reads a label. What is not exactly one of the two JSON forms (those of the
+// ParseLabel reads a label. What is not exactly one of the two JSON forms (those of the
 // two revisions of adk-python pull request 3889) is a path, whatever characters
 // it has.
-func Parse(label string) Label {
+func ParseLabel(label string) Label {
 	if !strings.HasPrefix(label, "{") {
 		return Label{Path: label}
 	}
 	var object map[string]any
 	if json.Unmarshal([]byte(label), &object) == nil && len(object) == 1 {
-		if tokens, ok := integers(object["tokens"]); ok {
+		if tokens, ok := integerSet(object["tokens"]); ok {
 			return Label{Tokens: tokens}
 		}
 		if forks, ok := forksOf(object["active_forks"]); ok {
@@ -106,8 +106,8 @@ func Parse(label string) Label {
 	return Label{Path: label}
 }
 
-// Root reports whether the label says that there is no branch, in any form.
-func (l Label) Root() bool { return l.Path == "" && len(l.Tokens) == 0 && len(l.Forks) == 0 }
+// IsRoot reports whether the label says that there is no branch, in any form.
+func (l Label) IsRoot() bool { return l.Path == "" && len(l.Tokens) == 0 && len(l.Forks) == 0 }
 
 // String is the label as stores hold it: compact, with all lists in order.
 func (l Label) String() string {
@@ -145,8 +145,8 @@ func forksOf(value any) (map[string]Fork, bool) {
 		if len(pair) != 2 {
 			return nil, false
 		}
-		indices, isList := integers(pair[0])
-		total, isWhole := whole(pair[1])
+		indices, isList := integerSet(pair[0])
+		total, isWhole := wholeNumber(pair[1])
 		if !isList || !isWhole {
 			return nil, false
 		}
@@ -155,14 +155,14 @@ func forksOf(value any) (map[string]Fork, bool) {
 	return forks, true
 }
 
-func integers(value any) (Set, bool) {
+func integerSet(value any) (Set, bool) {
 	list, ok := value.([]any)
 	if !ok {
 		return nil, false
 	}
 	set := make(Set, len(list))
 	for i, element := range list {
-		if set[i], ok = whole(element); !ok {
+		if set[i], ok = wholeNumber(element); !ok {
 			return nil, false
 		}
 	}
@@ -170,8 +170,8 @@ func integers(value any) (Set, bool) {
 	return slices.Compact(set), true
 }
 
-// whole takes the integers that a float64 tells from their neighbours.
-func whole(value any) (int, bool) {
+// wholeNumber takes the integers that a float64 tells from their neighbours.
+func wholeNumber(value any) (int, bool) {
 	const most = 1 << 53
 	n, ok := value.(float64)
 	if !ok || n <= -most || n >= most || n != float64(int(n)) {
@@ -180,13 +180,13 @@ func whole(value any) (int, bool) {
 	return int(n), true
 }
 
-// natural compares names as people number them: "a2" before "a10".
-func natural(a, b string) int {
+// compareNatural compares names as people number them: "a2" before "a10".
+func compareNatural(a, b string) int {
 	whole := strings.Compare(a, b)
 	for a != "" && b != "" {
 		var x, y string
-		x, a = chunk(a)
-		y, b = chunk(b)
+		x, a = cutChunk(a)
+		y, b = cutChunk(b)
 		order := strings.Compare(x, y)
 		if isDigit(x[0]) && isDigit(y[0]) {
 			order = compareDigits(x, y)
@@ -198,8 +198,8 @@ func natural(a, b string) int {
 	return cmp.Or(len(a)-len(b), whole)
 }
 
-// chunk cuts off the digits that a name begins with, or all before the first.
-func chunk(name string) (first, rest string) {
+// cutChunk cuts off the digits that a name begins with, or all before the first.
+func cutChunk(name string) (first, rest string) {
 	n := 1
 	for n < len(name) && isDigit(name[n]) == isDigit(name[0]) {
 		n++
@@ -218,7 +218,7 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 // ByLabel reports whether a model decides by the labels of events, and not by the
 // sessions that hold them.
 func ByLabel(model string) bool {
-	switch Find(model).(type) {
+	switch FindModel(model).(type) {
 	case nil, Session:
 		return false
 	}
@@ -229,7 +229,7 @@ func ByLabel(model string) bool {
 // that names no model shows an agent all of its session. A reader of paths is the given
 // one. It is not for several goroutines at once.
 func ReaderOf(model string, paths Path) Model {
-	switch m := Find(model).(type) {
+	switch m := FindModel(model).(type) {
 	case nil:
 		return Session{}
 	case Path:
@@ -277,9 +277,9 @@ func (s Set) appendTo(text []byte) []byte {
 	return append(text, ']')
 }
 
-// Join is what an agent has after its parallel children ended: the union. It is
+// JoinSets is what an agent has after its parallel children ended: the union. It is
 // never nil.
-func Join(sets ...Set) Set {
+func JoinSets(sets ...Set) Set {
 	union := slices.Concat(sets...)
 	slices.Sort(union)
 	return append(Set{}, slices.Compact(union)...)

@@ -25,9 +25,9 @@ func TestParse(t *testing.T) {
 			branch.Label{Forks: forks{"1": {branch.Set{0}, 2}, "2": {branch.Set{0, 1}, 3}}}, false,
 			`{"active_forks":{"1":[[0],2],"2":[[0,1],3]}}`},
 	} {
-		got := branch.Parse(c.text)
-		if !reflect.DeepEqual(got, c.label) || got.Root() != c.root || got.String() != c.again {
-			t.Errorf("%q: %#v, root %t, written as %q", c.text, got, got.Root(), got.String())
+		got := branch.ParseLabel(c.text)
+		if !reflect.DeepEqual(got, c.label) || got.IsRoot() != c.root || got.String() != c.again {
+			t.Errorf("%q: %#v, root %t, written as %q", c.text, got, got.IsRoot(), got.String())
 		}
 	}
 }
@@ -39,7 +39,7 @@ func TestWhatIsNotOfAFormIsAPath(t *testing.T) {
 		`{"active_forks":[]}`, `{"active_forks":null}`, `{"active_forks":{"1":[[0]]}}`, `{"active_forks":{"1":[0,3]}}`,
 		`{"active_forks":{"1":[[0],"3"]}}`, `{"active_forks":{"1":null}}`,
 	} {
-		if got := branch.Parse(text); !reflect.DeepEqual(got, branch.Label{Path: text}) {
+		if got := branch.ParseLabel(text); !reflect.DeepEqual(got, branch.Label{Path: text}) {
 			t.Errorf("%q: %#v, want a path", text, got)
 		}
 	}
@@ -50,8 +50,8 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		label := branch.Parse(text)
-		if again := branch.Parse(label.String()); !reflect.DeepEqual(again, label) {
+		label := branch.ParseLabel(text)
+		if again := branch.ParseLabel(label.String()); !reflect.DeepEqual(again, label) {
 			t.Errorf("%q is %#v, and written and read again %#v", text, label, again)
 		}
 		if isPath := label.Tokens == nil && label.Forks == nil; isPath && label.Path != text {

@@ -21,8 +21,8 @@ var Models = []Named{
 	{"session", Session{}},
 }
 
-// Find gives the model of a name, nil where no model is called so.
-func Find(name string) Model {
+// FindModel gives the model of a name, nil where no model is called so.
+func FindModel(name string) Model {
 	for _, m := range Models {
 		if m.Name == name {
 			return m.Model
@@ -31,10 +31,10 @@ func Find(name string) Model {
 	return nil
 }
 
-// judge asks a rule about branches, unless something hides the event under every
+// judgeEvent asks a rule about branches, unless something hides the event under every
 // rule: the store's reader passes it over, it is of another scope ("" is a scope,
 // too), or it is for another node (adk-go and adk-python since 2.0).
-func judge(viewer Viewer, event Event, sees func(Viewer, Event) (bool, Reason)) (bool, Reason) {
+func judgeEvent(viewer Viewer, event Event, sees func(Viewer, Event) (bool, Reason)) (bool, Reason) {
 	switch {
 	case event.Kept != None:
 		return false, event.Kept
@@ -53,7 +53,7 @@ type Session struct{}
 // such runtimes.
 func (Session) Visible(viewer Viewer, event Event) (bool, Reason) {
 	event.Scope, event.Node = viewer.Scope, ""
-	return judge(viewer, event, func(viewer Viewer, event Event) (bool, Reason) {
+	return judgeEvent(viewer, event, func(viewer Viewer, event Event) (bool, Reason) {
 		if event.Session == viewer.Session {
 			return true, OwnSession
 		}
@@ -78,11 +78,11 @@ func (p Path) Visible(viewer Viewer, event Event) (bool, Reason) {
 	if p.OpenScopes && event.Scope == "" {
 		event.Scope = viewer.Scope
 	}
-	return judge(viewer, event, p.sees)
+	return judgeEvent(viewer, event, p.seesEvent)
 }
 
-func (p Path) sees(v Viewer, e Event) (bool, Reason) {
-	viewer, event := path(v.Label), path(e.Label)
+func (p Path) seesEvent(v Viewer, e Event) (bool, Reason) {
+	viewer, event := labelPath(v.Label), labelPath(e.Label)
 	switch {
 	case event == "":
 		return true, Root
@@ -91,7 +91,7 @@ func (p Path) sees(v Viewer, e Event) (bool, Reason) {
 	case viewer == "":
 		return true, Unbranched
 	}
-	reason := relation(viewer, event)
+	reason := branchRelation(viewer, event)
 	return reason == Own || reason == Ancestor, reason
 }
 
@@ -104,16 +104,16 @@ type RawPrefix struct{}
 // Visible gives the reasons of Path: an event that is visible as Sibling or
 // Unrelated is one that only these readers show.
 func (r RawPrefix) Visible(viewer Viewer, event Event) (bool, Reason) {
-	return judge(viewer, event, r.sees)
+	return judgeEvent(viewer, event, r.seesEvent)
 }
 
-func (RawPrefix) sees(viewer Viewer, event Event) (bool, Reason) {
-	visible, reason := Path{}.sees(viewer, event)
+func (RawPrefix) seesEvent(viewer Viewer, event Event) (bool, Reason) {
+	visible, reason := Path{}.seesEvent(viewer, event)
 	return visible || strings.HasPrefix(viewer.Label, event.Label), reason
 }
 
-// relation says where a branch is, seen from another; neither is the root.
-func relation(viewer, event string) Reason {
+// branchRelation says where a branch is, seen from another; neither is the root.
+func branchRelation(viewer, event string) Reason {
 	switch {
 	case event == viewer:
 		return Own
@@ -137,9 +137,9 @@ func firstSegment(path string) string {
 	return first
 }
 
-// path is the label as a path: "" for the root in any form.
-func path(label string) string {
-	if Parse(label).Root() {
+// labelPath is the label as a path: "" for the root in any form.
+func labelPath(label string) string {
+	if ParseLabel(label).IsRoot() {
 		return ""
 	}
 	return label
@@ -189,13 +189,13 @@ type Forks struct{}
 // without forks, Unbranched for every viewer without; Child and Unrelated are
 // visible: of forks that the viewer does not have.
 func (f Forks) Visible(viewer Viewer, event Event) (bool, Reason) {
-	return judge(viewer, event, f.sees)
+	return judgeEvent(viewer, event, f.seesEvent)
 }
 
-func (Forks) sees(viewer Viewer, event Event) (bool, Reason) {
-	v, e := Parse(viewer.Label), Parse(event.Label)
+func (Forks) seesEvent(viewer Viewer, event Event) (bool, Reason) {
+	v, e := ParseLabel(viewer.Label), ParseLabel(event.Label)
 	switch {
-	case event.Label == viewer.Label && !e.Root():
+	case event.Label == viewer.Label && !e.IsRoot():
 		return true, Own
 	case len(e.Forks) == 0:
 		return true, Root
@@ -241,20 +241,20 @@ type Tokens struct {
 // Visible reports TokenMissing for what is hidden. Root stands for every event
 // without tokens, Unbranched for every viewer whose label is no set.
 func (t Tokens) Visible(viewer Viewer, event Event) (bool, Reason) {
-	return judge(viewer, event, t.sees)
+	return judgeEvent(viewer, event, t.seesEvent)
 }
 
-func (t Tokens) sees(viewer Viewer, event Event) (bool, Reason) {
+func (t Tokens) seesEvent(viewer Viewer, event Event) (bool, Reason) {
 	if viewer.Invocation != event.Invocation && viewer.Invocation != "" && event.Invocation != "" {
 		return true, OtherInvocation
 	}
-	v, e := t.parse(viewer.Label), t.parse(event.Label)
+	v, e := t.parseLabel(viewer.Label), t.parseLabel(event.Label)
 	switch {
-	case event.Label == viewer.Label && !e.Root():
+	case event.Label == viewer.Label && !e.IsRoot():
 		return true, Own
 	case len(e.Tokens) == 0:
 		return true, Root
-	case v.Tokens == nil && !v.Root():
+	case v.Tokens == nil && !v.IsRoot():
 		return true, Unbranched
 	case slices.Equal(e.Tokens, v.Tokens):
 		return true, Own
@@ -264,10 +264,10 @@ func (t Tokens) sees(viewer Viewer, event Event) (bool, Reason) {
 	return false, TokenMissing
 }
 
-func (t Tokens) parse(label string) Label {
+func (t Tokens) parseLabel(label string) Label {
 	known, ok := t.read[label]
 	if !ok {
-		known = Parse(label)
+		known = ParseLabel(label)
 		if t.read != nil {
 			t.read[label] = known
 		}

@@ -73,11 +73,11 @@ func TestModelsByName(t *testing.T) {
 		t.Errorf("%d models, want %d", len(branch.Models), len(byLabel))
 	}
 	for name, want := range byLabel {
-		if branch.Find(name) == nil || branch.ByLabel(name) != want {
-			t.Errorf("%s: model %v, by label %t, want %t", name, branch.Find(name), branch.ByLabel(name), want)
+		if branch.FindModel(name) == nil || branch.ByLabel(name) != want {
+			t.Errorf("%s: model %v, by label %t, want %t", name, branch.FindModel(name), branch.ByLabel(name), want)
 		}
 	}
-	if branch.Find("paths") != nil || branch.ByLabel("") {
+	if branch.FindModel("paths") != nil || branch.ByLabel("") {
 		t.Error("there is a model without a name of the table")
 	}
 }

@@ -93,7 +93,7 @@ func TestModelsAgreeWithTheirReferences(t *testing.T) {
 	} {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
 			viewer, event := labels().Draw(t, "viewer"), labels().Draw(t, "event")
-			got, reason := branch.Find(name).Visible(branch.Viewer{Label: viewer}, branch.Event{Label: event})
+			got, reason := branch.FindModel(name).Visible(branch.Viewer{Label: viewer}, branch.Event{Label: event})
 			if got != sees(viewer, event) || reason == branch.None {
 				t.Fatalf("%t, %s", got, reason)
 			}
@@ -168,7 +168,7 @@ func (a *agent) run(t *rapid.T, f *branch.Factory, label string, set branch.Set)
 	for {
 		lists = slices.DeleteFunc(lists, func(l []said) bool { return len(l) == 0 })
 		if len(lists) == 0 {
-			return rows, branch.Join(append(sets, set)...)
+			return rows, branch.JoinSets(append(sets, set)...)
 		}
 		i := rapid.IntRange(0, len(lists)-1).Draw(t, "next")
 		rows, lists[i] = append(rows, lists[i][0]), lists[i][1:]
@@ -201,7 +201,7 @@ func TestRecomputedTokensTellWhoSeesWhom(t *testing.T) {
 		for i, r := range rows {
 			list[i].Label = r.label
 		}
-		again := branch.Recompute(list)
+		again := branch.RecomputeLabels(list)
 		for i, label := range again.Labels {
 			for j, other := range again.Labels {
 				sees, _ := branch.Tokens{}.Visible(branch.Viewer{Label: label}, branch.Event{Label: other})

@@ -18,7 +18,7 @@ func (f *Factory) Fork(parent Set, n int) []Set {
 	children := make([]Set, n)
 	for i := range children {
 		f.last++
-		children[i] = Join(parent, Set{f.last})
+		children[i] = JoinSets(parent, Set{f.last})
 	}
 	return children
 }
@@ -29,7 +29,7 @@ type Recomputed struct {
 	Unreadable int      // how many events kept their path, because it is no list of pairs
 }
 
-// Recompute gives the events of one session, in stored order, the token sets that
+// RecomputeLabels gives the events of one session, in stored order, the token sets that
 // Tokens would have had them stored with. An agent's set is that of its own event:
 // it changes with every group of parallel agents that it has waited for.
 //
@@ -54,24 +54,24 @@ type Recomputed struct {
 //
 // A set grows by every group that came before it in its invocation, and the labels
 // with it.
-func Recompute(events []Event) Recomputed {
+func RecomputeLabels(events []Event) Recomputed {
 	w := walk{labels: make([]string, len(events))}
 	unreadable := 0
 	runs := make(map[string][]row)
 	for i, e := range events {
-		segments, ok := pairs(e.Label)
+		segments, ok := pairSegments(e.Label)
 		switch {
 		case ok:
 			runs[e.Invocation] = append(runs[e.Invocation], row{i, segments})
 			continue
-		case Parse(e.Label).Path != "":
+		case ParseLabel(e.Label).Path != "":
 			unreadable++
 		}
 		w.labels[i] = e.Label
 	}
 	for _, rows := range runs {
 		w.factory.Reset()
-		w.level(rows, 0, nil)
+		w.labelLevel(rows, 0, nil)
 	}
 	return Recomputed{w.labels, unreadable}
 }
@@ -86,23 +86,23 @@ type row struct {
 	segments []string
 }
 
-// level labels the rows on and below a path of depth pairs, where an agent begins
+// labelLevel labels the rows on and below a path of depth pairs, where an agent begins
 // with a set, and gives back with which it ends.
-func (w *walk) level(rows []row, depth int, set Set) Set {
+func (w *walk) labelLevel(rows []row, depth int, set Set) Set {
 	for len(rows) > 0 {
 		n := 0
 		for n < len(rows) && len(rows[n].segments) == 2*depth {
 			n++
 		}
 		if n > 0 {
-			label := Label{Tokens: Join(set)}.String()
+			label := Label{Tokens: JoinSets(set)}.String()
 			for _, r := range rows[:n] {
 				w.labels[r.event] = label
 			}
 		}
 		rows = rows[n:]
 		n = groupLength(rows, depth)
-		set = w.group(rows[:n], depth, set)
+		set = w.labelGroup(rows[:n], depth, set)
 		rows = rows[n:]
 	}
 	return set
@@ -119,27 +119,27 @@ func groupLength(rows []row, depth int) int {
 	return end
 }
 
-// group forks for a parallel agent's children, labels their rows, and joins.
-func (w *walk) group(rows []row, depth int, parent Set) Set {
+// labelGroup forks for a parallel agent's children, labels their rows, and joins.
+func (w *walk) labelGroup(rows []row, depth int, parent Set) Set {
 	children := make(map[string][]row)
 	for _, r := range rows {
 		name := r.segments[2*depth+1]
 		children[name] = append(children[name], r)
 	}
-	names := slices.SortedFunc(maps.Keys(children), natural)
+	names := slices.SortedFunc(maps.Keys(children), compareNatural)
 	sets := w.factory.Fork(parent, len(names))
 	for i, name := range names {
-		sets[i] = w.level(children[name], depth+1, sets[i])
+		sets[i] = w.labelLevel(children[name], depth+1, sets[i])
 	}
-	return Join(append(sets, parent)...)
+	return JoinSets(append(sets, parent)...)
 }
 
-// pairs gives the segments of a path that is a list of pairs: parallel agent, child.
-func pairs(label string) ([]string, bool) {
+// pairSegments gives the segments of a path that is a list of pairs: parallel agent, child.
+func pairSegments(label string) ([]string, bool) {
 	if label == "" {
 		return nil, true
 	}
-	segments := strings.Split(Parse(label).Path, ".")
+	segments := strings.Split(ParseLabel(label).Path, ".")
 	if len(segments)%2 != 0 {
 		return nil, false
 	}

@@ -24,7 +24,7 @@ func events(invocations ...string) (agents []string, list []branch.Event) {
 // tokensOf is the set of each agent as Recompute gives it: "a{1} b{2}".
 func tokensOf(invocations ...string) string {
 	agents, list := events(invocations...)
-	labels := branch.Recompute(list).Labels
+	labels := branch.RecomputeLabels(list).Labels
 	sets := make([]string, len(labels))
 	for i, label := range labels {
 		sets[i] = agents[i] + strings.NewReplacer(`"tokens":`, "", "[", "", "]", "").Replace(label)
@@ -126,7 +126,7 @@ func TestRecomputeOfMixedInvocations(t *testing.T) {
 	_, list := events("a p.a\nb p.b", "a p.a\nb p.b\nr")
 	mixed := []branch.Event{list[0], list[2], list[1], list[3], list[4]}
 	want := []string{`{"tokens":[1]}`, `{"tokens":[1]}`, `{"tokens":[2]}`, `{"tokens":[2]}`, `{"tokens":[1,2]}`}
-	if got := branch.Recompute(mixed).Labels; !slices.Equal(got, want) {
+	if got := branch.RecomputeLabels(mixed).Labels; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -134,14 +134,14 @@ func TestRecomputeOfMixedInvocations(t *testing.T) {
 // What is no list of pairs neither changes nor ends the groups around it.
 func TestRecomputeKeepsWhatItCannotRead(t *testing.T) {
 	for _, label := range []string{"wf", "p.s.x", "tr@1.x", "p.a.tr@call_1", "p.tr@1", "p..", ".x", "fin.g1.abc.abc.a"} {
-		got := branch.Recompute([]branch.Event{{Label: "p.a"}, {Label: label}, {Label: "p.b"}, {}})
+		got := branch.RecomputeLabels([]branch.Event{{Label: "p.a"}, {Label: label}, {Label: "p.b"}, {}})
 		want := []string{`{"tokens":[1]}`, label, `{"tokens":[2]}`, `{"tokens":[1,2]}`}
 		if !slices.Equal(got.Labels, want) || got.Unreadable != 1 {
 			t.Errorf("%q: %q, %d unreadable; want %q", label, got.Labels, got.Unreadable, want)
 		}
 	}
 	for _, label := range []string{`{"tokens":[7]}`, `{"tokens":[1.0,2]}`, `{"active_forks":{"1":[[0],3]}}`} {
-		got := branch.Recompute([]branch.Event{{Label: label}})
+		got := branch.RecomputeLabels([]branch.Event{{Label: label}})
 		if got.Labels[0] != label || got.Unreadable != 0 {
 			t.Errorf("%q became %q, %d unreadable", label, got.Labels[0], got.Unreadable)
 		}
@@ -152,7 +152,7 @@ func TestRecomputeKeepsWhatItCannotRead(t *testing.T) {
 // an earlier one under paths, and sees it under tokens.
 func TestTokensCloseTheGapOfPaths(t *testing.T) {
 	_, list := events("user\na p1.a\nb p1.b\nd p2.d\ne p2.e\nr")
-	labels := branch.Recompute(list).Labels
+	labels := branch.RecomputeLabels(list).Labels
 	const a, d, e = 1, 3, 4
 	for _, c := range []struct {
 		viewer, event int
@@ -177,8 +177,8 @@ func TestFactory(t *testing.T) {
 	var f branch.Factory
 	groups := f.Fork(nil, 2)
 	first, second := f.Fork(groups[0], 3), f.Fork(groups[1], 3)
-	reducer := branch.Join(append(first, groups[0])...)
-	all := branch.Join(slices.Concat(groups, first, second)...)
+	reducer := branch.JoinSets(append(first, groups[0])...)
+	all := branch.JoinSets(slices.Concat(groups, first, second)...)
 	if !slices.Equal(reducer, branch.Set{1, 3, 4, 5}) || !slices.Equal(all, branch.Set{1, 2, 3, 4, 5, 6, 7, 8}) {
 		t.Errorf("reducers have %v and %v", reducer, all)
 	}
@@ -192,10 +192,10 @@ func TestFactory(t *testing.T) {
 }
 
 func TestSets(t *testing.T) {
-	if got := branch.Join(branch.Set{0}, branch.Set{0, 1}, branch.Set{0, 2}, branch.Set{0, 3}); !slices.Equal(got, branch.Set{0, 1, 2, 3}) {
+	if got := branch.JoinSets(branch.Set{0}, branch.Set{0, 1}, branch.Set{0, 2}, branch.Set{0, 3}); !slices.Equal(got, branch.Set{0, 1, 2, 3}) {
 		t.Errorf("joined %v", got)
 	}
-	if got := branch.Join(); got == nil || len(got) != 0 {
+	if got := branch.JoinSets(); got == nil || len(got) != 0 {
 		t.Errorf("of nothing: %#v, want an empty set", got)
 	}
 	for _, c := range []struct {

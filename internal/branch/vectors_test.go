@@ -130,7 +130,7 @@ func TestVectorsOfLabels(t *testing.T) {
 
 func TestVectorsOfTokens(t *testing.T) {
 	v := readVectors(t).Tokens
-	if got := branch.Join(v.Join.Inputs...); !slices.Equal(got, v.Join.Output) {
+	if got := branch.JoinSets(v.Join.Inputs...); !slices.Equal(got, v.Join.Output) {
 		t.Errorf("joined %v, want %v", got, v.Join.Output)
 	}
 	for _, c := range v.Cases {
@@ -156,7 +156,7 @@ func TestVectorsOfForks(t *testing.T) {
 		"R1": forks(`"1":[[0],2]`), "R2": forks(`"1":[[1],2]`), "R3": forks(""),
 	}
 	v := readVectors(t).Structural
-	if label := branch.Parse(string(v.JSON)); len(label.Forks) != 1 {
+	if label := branch.ParseLabel(string(v.JSON)); len(label.Forks) != 1 {
 		t.Errorf("%s was read as %#v", v.JSON, label)
 	}
 	for _, c := range v.Cases {

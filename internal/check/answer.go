@@ -37,23 +37,23 @@ type Answer struct {
 	untold   bool       // calls or results are refused that no finding is about
 }
 
-// Answers asks every profile about the next request of a session. This is the one
+// AskProfiles asks every profile about the next request of a session. This is the one
 // place that decides: check and view say what it says. Where several agents share the
 // session, it is the request of the one that goes on, and where that is taken, those
 // of the others count. A provider names the first thing that it refuses, and only
 // that. The findings are those of the usual rules in the pass's tree.
-func Answers(pass *rules.Pass, s *session.Session, found []*Finding) []Answer {
+func AskProfiles(pass *rules.Pass, s *session.Session, found []*Finding) []Answer {
 	var list []Answer
 	viewers, near := pass.ViewersOf(s), indexFindings(found)
 	for _, profile := range viewers[0].Profiles {
 		a := Answer{Profile: profile, Why: viewers[0].Hint, Closed: viewers[0].Closed, Item: -1}
 		said := map[*Finding]bool{}
 		for n, v := range viewers {
-			a.refused(v, n > 0, near, said)
+			a.hearObjections(v, n > 0, near, said)
 		}
 		for _, f := range found {
 			if f.Session == s.ID && !said[f] {
-				a.judged(f, viewers)
+				a.hearFinding(f, viewers)
 			}
 		}
 		slices.Sort(a.Rules)
@@ -63,23 +63,23 @@ func Answers(pass *rules.Pass, s *session.Session, found []*Finding) []Answer {
 	return list
 }
 
-// asked is the profile that is asked about the request of a viewer: the one that was
+// askedProfile is the profile that is asked about the request of a viewer: the one that was
 // named, or the viewer's own.
-func (a *Answer) asked(v *rules.Subject) *rules.Profile {
+func (a *Answer) askedProfile(v *rules.Subject) *rules.Profile {
 	if a.Why == "" {
 		return a.Profile
 	}
 	return v.Profiles[0]
 }
 
-// refused lets the answer hear of the calls and results of a viewer that are refused,
+// hearObjections lets the answer hear of the calls and results of a viewer that are refused,
 // and notes the findings that are about them.
-func (a *Answer) refused(v *rules.Subject, other bool, near *findingIndex, said map[*Finding]bool) {
-	profile := a.asked(v)
+func (a *Answer) hearObjections(v *rules.Subject, other bool, near *findingIndex, said map[*Finding]bool) {
+	profile := a.askedProfile(v)
 	for _, o := range v.Objections(profile) {
-		heard := Answer{Verdict: Reject, Error: o.Error, Item: v.Place(o.Item), other: other}
+		heard := Answer{Verdict: Reject, Error: o.Error, Item: v.PlaceInSession(o.Item), other: other}
 		if other {
-			heard.Viewer = v.Speaks()
+			heard.Viewer = v.ViewerName()
 		}
 		for _, f := range near.findingsAbout(heard.Item, o.IDs) {
 			if f.Session == v.ID && f.IsAbout(profile, &o, heard.Item) {
@@ -89,7 +89,7 @@ func (a *Answer) refused(v *rules.Subject, other bool, near *findingIndex, said 
 			}
 		}
 		a.untold = a.untold || heard.Rules == nil && (!o.Mended || !v.AlwaysMended())
-		a.hear(&heard)
+		a.keepWorse(&heard)
 	}
 }
 
@@ -141,27 +141,27 @@ func (f *Finding) IsAbout(profile *rules.Profile, o *rules.Objection, item int) 
 	return len(f.Judged) == 0 && !f.Rule.Profiled && slices.Contains(o.IDs, f.Call)
 }
 
-// judged lets the answer hear of a finding.
-func (a *Answer) judged(f *Finding, viewers []*rules.Subject) {
+// hearFinding lets the answer hear of a finding.
+func (a *Answer) hearFinding(f *Finding, viewers []*rules.Subject) {
 	for n, v := range viewers {
-		if n > 0 && a.asked(v) == a.Profile {
+		if n > 0 && a.askedProfile(v) == a.Profile {
 			continue // asked already
 		}
-		heard := Answer{Item: f.Item, Rules: []string{f.Rule.ID}, other: n > 0 || f.Viewer != "" && f.Viewer != viewers[0].Speaks()}
+		heard := Answer{Item: f.Item, Rules: []string{f.Rule.ID}, other: n > 0 || f.Viewer != "" && f.Viewer != viewers[0].ViewerName()}
 		if heard.other {
 			heard.Viewer = f.Viewer
 		}
-		if heard.Verdict, heard.Error = f.verdict(a.asked(v)); heard.Verdict == Reject {
+		if heard.Verdict, heard.Error = f.verdictOf(a.askedProfile(v)); heard.Verdict == Reject {
 			a.refusing = append(a.refusing, f)
 		}
-		a.hear(&heard)
+		a.keepWorse(&heard)
 	}
 }
 
-// hear lets something change the answer, if it is worse than what was heard, or as
+// keepWorse lets something change the answer, if it is worse than what was heard, or as
 // bad and earlier in the request.
-func (a *Answer) hear(b *Answer) {
-	order := cmp.Or(cmp.Compare(b.Verdict, a.Verdict), later(a.other, b.other), cmp.Compare(a.Item, b.Item))
+func (a *Answer) keepWorse(b *Answer) {
+	order := cmp.Or(cmp.Compare(b.Verdict, a.Verdict), compareOther(a.other, b.other), cmp.Compare(a.Item, b.Item))
 	switch {
 	case b.Verdict == Accept || order < 0:
 	case order == 0:
@@ -172,8 +172,8 @@ func (a *Answer) hear(b *Answer) {
 	}
 }
 
-// later compares whether two are about another request.
-func later(a, b bool) int {
+// compareOther compares whether two are about another request.
+func compareOther(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -183,10 +183,10 @@ func later(a, b bool) int {
 	return -1
 }
 
-// verdict is what a profile makes of a finding, and its words. Where the profile
+// verdictOf is what a profile makes of a finding, and its words. Where the profile
 // has no level of its own, a broken pair is refused whatever the severity: a
 // result that may still come is missing now.
-func (f *Finding) verdict(profile *rules.Profile) (Verdict, string) {
+func (f *Finding) verdictOf(profile *rules.Profile) (Verdict, string) {
 	for _, j := range f.Judged {
 		if j.Profile != profile {
 			continue

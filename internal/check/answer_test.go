@@ -222,7 +222,7 @@ func BenchmarkOpenCalls(b *testing.B) {
 			}
 			tree := treetest.Tree(b, text.String())
 			for b.Loop() {
-				check.Tree(&session.Store{Writer: session.WriterDead}, tree, catalogue.Usual(), rules.Judge{})
+				check.RunTree(&session.Store{Writer: session.WriterDead}, tree, catalogue.UsualRules(), rules.Judge{})
 			}
 		})
 	}

@@ -93,12 +93,12 @@ func Run(ctx context.Context, st store.Store, opts Options) (*Result, error) {
 	begins := map[session.Digest]bool{}
 	e := &engine{opts: opts, facts: st.Facts(), result: &Result{Store: st.Facts(), Against: opts.Recorded != nil, begins: begins}, uses: uses{}}
 	if opts.Session == "" && opts.Recorded == nil && !opts.OmitStore {
-		e.collect(e.run(-1, nil, rules.PerStore, e.pass(nil)), nil)
+		e.collectFindings(e.runRules(-1, nil, rules.PerStore, e.passOpener(nil)), nil)
 	}
-	err := e.trees(ctx, st)
-	slices.SortStableFunc(e.result.Findings, compare)
-	e.result.Profiles = e.uses.list()
-	e.damage.Add(e.facts.Faults)
+	err := e.runTrees(ctx, st)
+	slices.SortStableFunc(e.result.Findings, compareFindings)
+	e.result.Profiles = e.uses.sortedUses()
+	e.damage.AddFaults(e.facts.Faults)
 	e.unread.AddUnread(e.facts.Faults, nil)
 	e.result.Unread = e.unread.String()
 	e.result.Incomplete = cmp.Or(e.facts.Incomplete, e.damage.String())
@@ -119,32 +119,32 @@ func Run(ctx context.Context, st store.Store, opts Options) (*Result, error) {
 
 // ShortID is the beginning of an id, if it is known to mean this session only.
 func (r *Result) ShortID(id string) string {
-	if several, known := r.begins[beginning(id)]; several || !known || r.Store.Left > 0 || r.Store.Read == session.ByIndex {
+	if several, known := r.begins[idBeginning(id)]; several || !known || r.Store.Left > 0 || r.Store.Read == session.ByIndex {
 		return id
 	}
-	return rules.Short(id)
+	return rules.ShortID(id)
 }
 
-// beginning is what an id is cut to, be it too short to be cut.
-func beginning(id string) session.Digest {
+// idBeginning is what an id is cut to, be it too short to be cut.
+func idBeginning(id string) session.Digest {
 	const pad = "-------------" // as long as what is always cut
-	cut := rules.Short(id)
+	cut := rules.ShortID(id)
 	if cut == id {
-		cut = rules.Short(id + pad)
+		cut = rules.ShortID(id + pad)
 	}
 	return session.DigestOf(cut)
 }
 
-// Tree runs rules over one tree, in the order in which Run reports.
-func Tree(facts *session.Store, tree *session.Tree, run []*rules.Rule, judge rules.Judge) []*Finding {
+// RunTree runs rules over one tree, in the order in which Run reports.
+func RunTree(facts *session.Store, tree *session.Tree, run []*rules.Rule, judge rules.Judge) []*Finding {
 	e := &engine{opts: Options{Rules: run, Judge: judge}, facts: facts}
-	found := e.run(0, tree, rules.PerTree, e.pass(tree))
-	slices.SortStableFunc(found, compare)
+	found := e.runRules(0, tree, rules.PerTree, e.passOpener(tree))
+	slices.SortStableFunc(found, compareFindings)
 	return found
 }
 
-// compare orders findings by tree, session, item and rule.
-func compare(a, b *Finding) int {
+// compareFindings orders findings by tree, session, item and rule.
+func compareFindings(a, b *Finding) int {
 	return cmp.Or(cmp.Compare(a.tree, b.tree), cmp.Compare(a.order, b.order),
 		cmp.Compare(a.Item, b.Item), cmp.Compare(a.Rule.ID, b.Rule.ID), cmp.Compare(a.id.Nth, b.id.Nth))
 }
@@ -170,9 +170,9 @@ type outcome struct {
 	found []*Finding
 }
 
-// trees runs the rules over every tree, as many at a time as there are
+// runTrees runs the rules over every tree, as many at a time as there are
 // processors: a tree is the unit of parallelism.
-func (e *engine) trees(ctx context.Context, st store.Store) error {
+func (e *engine) runTrees(ctx context.Context, st store.Store) error {
 	type job struct {
 		seq            int
 		tree, recorded *session.Tree
@@ -185,15 +185,15 @@ func (e *engine) trees(ctx context.Context, st store.Store) error {
 			for j := range jobs {
 				var out outcome
 				if j.recorded != nil {
-					out = e.compare(ctx, st, j.seq, j.tree, j.recorded)
-				} else if e.filled(ctx, st, j.tree) {
-					out = outcome{j.tree, e.run(j.seq, j.tree, rules.PerTree, e.pass(j.tree))}
-					e.collect(out.found, out.tree)
+					out = e.compareRecorded(ctx, st, j.seq, j.tree, j.recorded)
+				} else if e.fillTree(ctx, st, j.tree) {
+					out = outcome{j.tree, e.runRules(j.seq, j.tree, rules.PerTree, e.passOpener(j.tree))}
+					e.collectFindings(out.found, out.tree)
 					if e.opts.Fixes != nil {
 						e.opts.Fixes(out.tree, out.found)
 					}
 				}
-				e.tell(j.seq, out)
+				e.releaseInOrder(j.seq, out)
 			}
 		})
 	}
@@ -205,17 +205,17 @@ func (e *engine) trees(ctx context.Context, st store.Store) error {
 			break
 		}
 		for _, s := range tree.Sessions {
-			at := beginning(s.ID)
+			at := idBeginning(s.ID)
 			_, e.result.begins[at] = e.result.begins[at]
 		}
 		if e.opts.Session != "" && tree.Session(e.opts.Session) == nil {
 			continue
 		}
 		for _, s := range tree.Sessions {
-			e.damage.Add(s.Faults)
+			e.damage.AddFaults(s.Faults)
 			e.unread.AddUnread(s.Faults, s.Items)
 		}
-		recorded := runs.of(tree)
+		recorded := runs.recordedTree(tree)
 		if e.opts.Recorded != nil && recorded == nil {
 			continue
 		}
@@ -226,14 +226,14 @@ func (e *engine) trees(ctx context.Context, st store.Store) error {
 	close(jobs)
 	workers.Wait()
 	if failed == nil {
-		e.collect(e.lost(runs), nil)
+		e.collectFindings(e.lostFindings(runs), nil)
 	}
 	return cmp.Or(failed, e.failed)
 }
 
-// filled loads the texts of a tree where rules look at them, and reports whether the
+// fillTree loads the texts of a tree where rules look at them, and reports whether the
 // rules can run.
-func (e *engine) filled(ctx context.Context, st store.Store, tree *session.Tree) bool {
+func (e *engine) fillTree(ctx context.Context, st store.Store, tree *session.Tree) bool {
 	if !e.opts.Bodies {
 		return true
 	}
@@ -249,16 +249,16 @@ func (e *engine) filled(ctx context.Context, st store.Store, tree *session.Tree)
 // opener makes the pass that rules run on, nil when there is nothing to look at.
 type opener func(report func(*rules.Finding)) *rules.Pass
 
-// pass opens a tree, or the store alone.
-func (e *engine) pass(tree *session.Tree) opener {
+// passOpener opens a tree, or the store alone.
+func (e *engine) passOpener(tree *session.Tree) opener {
 	return func(report func(*rules.Finding)) *rules.Pass {
 		return rules.NewPass(e.facts, tree, e.opts.Judge, report)
 	}
 }
 
-// run runs every rule of the scope over one tree, or over the store or a recording
+// runRules runs every rule of the scope over one tree, or over the store or a recording
 // alone.
-func (e *engine) run(seq int, tree *session.Tree, scope rules.Scope, open opener) []*Finding {
+func (e *engine) runRules(seq int, tree *session.Tree, scope rules.Scope, open opener) []*Finding {
 	if len(e.opts.Rules) == 0 {
 		return nil
 	}
@@ -266,18 +266,18 @@ func (e *engine) run(seq int, tree *session.Tree, scope rules.Scope, open opener
 	order := map[*session.Session]int{}
 	var current *rules.Rule
 	report := func(f *rules.Finding) {
-		found = append(found, keep(f, e.facts, tree, seq, order[f.Session]))
+		found = append(found, reportedForm(f, e.facts, tree, seq, order[f.Session]))
 	}
 	guard := func(what, name string, fn func()) { // two texts: of a million trees, joining them took a tenth
 		defer func() {
 			if p := recover(); p != nil {
-				found = append(found, e.crashed(what+name, p, tree, seq))
+				found = append(found, e.crashFinding(what+name, p, tree, seq))
 			}
 		}()
 		fn()
 	}
 	var pass *rules.Pass
-	defer func() { e.note(pass) }()
+	defer func() { e.countProfiles(pass) }()
 	guard("the replay", "", func() { pass = open(report) })
 	if pass == nil {
 		return found
@@ -293,13 +293,13 @@ func (e *engine) run(seq int, tree *session.Tree, scope rules.Scope, open opener
 		}
 	}
 	if scope == rules.PerTree {
-		guard("the outlook", "", func() { look(pass, tree, found) })
+		guard("the outlook", "", func() { noteOutlooks(pass, tree, found) })
 	}
 	return found
 }
 
-// crashed is the finding that stands for a panic.
-func (e *engine) crashed(what string, p any, tree *session.Tree, seq int) *Finding {
+// crashFinding is the finding that stands for a panic.
+func (e *engine) crashFinding(what string, p any, tree *session.Tree, seq int) *Finding {
 	f := &rules.Finding{
 		Defect: rules.Defect{
 			Rule: damage.RuleCrashed(), Severity: rules.Error, Place: session.Place{Item: -1},
@@ -308,14 +308,14 @@ func (e *engine) crashed(what string, p any, tree *session.Tree, seq int) *Findi
 		Ref: session.Ref{Table: "rules", Key: what},
 	}
 	if tree != nil {
-		f.Session, f.Place = tree.Root(), tree.Root().At(-1)
+		f.Session, f.Place = tree.Root(), tree.Root().ItemPlace(-1)
 		f.Ref.Session = f.Session.ID
 	}
-	return keep(f, e.facts, tree, seq, 0)
+	return reportedForm(f, e.facts, tree, seq, 0)
 }
 
-func (e *engine) collect(found []*Finding, tree *session.Tree) {
-	slices.SortStableFunc(found, compare)
+func (e *engine) collectFindings(found []*Finding, tree *session.Tree) {
+	slices.SortStableFunc(found, compareFindings)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r := e.result
@@ -336,8 +336,8 @@ func (e *engine) collect(found []*Finding, tree *session.Tree) {
 	}
 }
 
-// tell gives a tree its turn, and those that waited for it theirs.
-func (e *engine) tell(seq int, out outcome) {
+// releaseInOrder gives a tree its turn, and those that waited for it theirs.
+func (e *engine) releaseInOrder(seq int, out outcome) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.waiting[seq] = out

@@ -156,7 +156,7 @@ func TestOneSessionLimitsTheCheckToItsTree(t *testing.T) {
 }
 
 func TestOnlyTheGivenRulesRun(t *testing.T) {
-	chosen := []*rules.Rule{catalogue.Find("SC103")}
+	chosen := []*rules.Rule{catalogue.FindRule("SC103")}
 	if got := places(run(t, many(t, 1), check.Options{Rules: chosen}).Findings); !slices.Equal(got, []string{"SC103 P0.3"}) {
 		t.Errorf("found %v", got)
 	}
@@ -170,7 +170,7 @@ func TestARuleThatPanicsBecomesAFindingAndTheRunGoesOn(t *testing.T) {
 		}
 	}}
 	st := many(t, 3)
-	r := run(t, st, check.Options{Rules: []*rules.Rule{bad, catalogue.Find("SC103")}})
+	r := run(t, st, check.Options{Rules: []*rules.Rule{bad, catalogue.FindRule("SC103")}})
 	want := []string{
 		"SC999 P0.-1", "SC103 P0.3",
 		"SC000 P1.-1", "SC999 P1.-1", "SC103 P1.3",
@@ -187,7 +187,7 @@ func TestARuleThatPanicsBecomesAFindingAndTheRunGoesOn(t *testing.T) {
 func TestAPanicOfReplayBecomesAFinding(t *testing.T) {
 	st := many(t, 2)
 	st.trees[0].Root().Children = append(st.trees[0].Root().Children, nil)
-	r := run(t, st, check.Options{Rules: []*rules.Rule{catalogue.Find("SC103")}})
+	r := run(t, st, check.Options{Rules: []*rules.Rule{catalogue.FindRule("SC103")}})
 	if diff := cmp.Diff([]string{"SC000 P0.-1", "SC103 P1.3"}, places(r.Findings)); diff != "" {
 		t.Error(diff)
 	}
@@ -228,7 +228,7 @@ func TestACancelledCheckStops(t *testing.T) {
 // that a moved record does not make its finding look new.
 func TestFingerprintsStayWhenARecordMoves(t *testing.T) {
 	fingerprint := func(notation string) string {
-		r := run(t, &memory{trees: treetest.Trees(t, notation)}, check.Options{Rules: []*rules.Rule{catalogue.Find("SC103")}})
+		r := run(t, &memory{trees: treetest.Trees(t, notation)}, check.Options{Rules: []*rules.Rule{catalogue.FindRule("SC103")}})
 		if len(r.Findings) != 1 {
 			t.Fatalf("%d findings", len(r.Findings))
 		}

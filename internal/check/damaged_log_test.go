@@ -55,7 +55,7 @@ var damagedLogs = []damagedLog{
 // ofOldTables is the healthy session in tables of Spring AI Session 0.5, after a statement.
 func ofOldTables(statement string) func(path string) error {
 	return func(path string) error {
-		err := springtest.Find("healthy").Build(path, springtest.Form{ByTime: true})
+		err := springtest.FindScript("healthy").Build(path, springtest.Form{ByTime: true})
 		return errors.Join(err, execute(path, statement))
 	}
 }
@@ -88,7 +88,7 @@ func ofScript(name string, damage func(*springtest.DB)) func(path string) error 
 			return err
 		}
 		db.Session("S")
-		springtest.Find(name).Write(db)
+		springtest.FindScript(name).Write(db)
 		damage(db)
 		return db.Close()
 	}

@@ -200,7 +200,7 @@ func toldBy(t *testing.T, path string, deep bool) (told bool, why string) {
 		return true, err.Error()
 	}
 	defer func() { _ = opened.Close() }()
-	result, err := check.Run(context.Background(), opened, check.Options{Rules: catalogue.Usual()})
+	result, err := check.Run(context.Background(), opened, check.Options{Rules: catalogue.UsualRules()})
 	if err != nil {
 		return true, err.Error()
 	}

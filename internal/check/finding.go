@@ -44,9 +44,9 @@ func headOf(tree *session.Tree) *Head {
 	return &Head{ID: root.ID, Title: root.Title, Created: root.Created}
 }
 
-// Allow are the words of --allow that a repair of it needs, nil where there is no
+// AllowWords are the words of --allow that a repair of it needs, nil where there is no
 // repair, or one that needs none.
-func (f *Finding) Allow() []string {
+func (f *Finding) AllowWords() []string {
 	for _, fix := range f.Fixes {
 		if len(fix.Edits) > 0 {
 			return fix.Allow
@@ -55,26 +55,26 @@ func (f *Finding) Allow() []string {
 	return nil
 }
 
-// Needs are the words of --allow with which it would be repaired: nil where all of them were
+// MissingWords are the words of --allow with which it would be repaired: nil where all of them were
 // given, and something else is in the way.
-func (f *Finding) Needs(given []string) []string {
-	if slices.ContainsFunc(f.Allow(), func(word string) bool { return !slices.Contains(given, word) }) {
-		return f.Allow()
+func (f *Finding) MissingWords(given []string) []string {
+	if slices.ContainsFunc(f.AllowWords(), func(word string) bool { return !slices.Contains(given, word) }) {
+		return f.AllowWords()
 	}
 	return nil
 }
 
-// Fresh are the findings that no baseline knows.
-func Fresh(findings []*Finding) []*Finding {
+// FreshFindings are the findings that no baseline knows.
+func FreshFindings(findings []*Finding) []*Finding {
 	return slices.DeleteFunc(slices.Clone(findings), func(f *Finding) bool { return f.Known })
 }
 
-// Reported is the message for what is kept and passed on.
-func (f *Finding) Reported() string { return cmp.Or(f.Discreet, f.Message) }
+// ReportedMessage is the message for what is kept and passed on.
+func (f *Finding) ReportedMessage() string { return cmp.Or(f.Discreet, f.Message) }
 
-// Accepted reports whether every provider that was asked takes what was found:
+// IsAccepted reports whether every provider that was asked takes what was found:
 // then a repair leaves it, unless its rule is named.
-func (f *Finding) Accepted() bool { return f.Profile != nil && f.Severity == rules.Info }
+func (f *Finding) IsAccepted() bool { return f.Profile != nil && f.Severity == rules.Info }
 
 // Concerns reports whether a finding is in a session, or its repair brings something there.
 func (f *Finding) Concerns(id string) bool {
@@ -83,28 +83,28 @@ func (f *Finding) Concerns(id string) bool {
 	})
 }
 
-// Refused reports whether a provider that was asked refuses the next request because of
+// IsRefused reports whether a provider that was asked refuses the next request because of
 // what was found: in words of its own, and not only some of its models or servers. What the
 // runtime mends before it sends a request is not.
-func (f *Finding) Refused() bool {
+func (f *Finding) IsRefused() bool {
 	return f.Eased == "" && slices.ContainsFunc(f.Judged, func(j rules.Judgement) bool {
 		_, listed := j.Profile.Levels[f.Rule.ID]
 		return j.Error != "" && (!listed || j.Severity == rules.Error)
 	})
 }
 
-// Repairable reports whether a repair that needs no --allow and no --select changes what
+// IsRepairable reports whether a repair that needs no --allow and no --select changes what
 // was found.
-func (f *Finding) Repairable() bool {
-	return !f.Accepted() && slices.ContainsFunc(f.Fixes, func(fix rules.Fix) bool {
+func (f *Finding) IsRepairable() bool {
+	return !f.IsAccepted() && slices.ContainsFunc(f.Fixes, func(fix rules.Fix) bool {
 		return len(fix.Edits) > 0 && len(fix.Allow) == 0 && fix.Safety <= rules.Kept
 	})
 }
 
-// keep makes the reported form of what a rule found, which needs no tree.
-func keep(f *rules.Finding, facts *session.Store, tree *session.Tree, seq, order int) *Finding {
-	flat := &Finding{Defect: f.Defect, Row: f.Ref.Row(), tree: seq, order: order, id: identity(f, tree)}
-	flat.Fingerprint = flat.id.fingerprint(lasting(f, facts))
+// reportedForm makes the reported form of what a rule found, which needs no tree.
+func reportedForm(f *rules.Finding, facts *session.Store, tree *session.Tree, seq, order int) *Finding {
+	flat := &Finding{Defect: f.Defect, Row: f.Ref.Row(), tree: seq, order: order, id: identityOf(f, tree)}
+	flat.Fingerprint = flat.id.fingerprint(lastingName(f, facts))
 	if f.Session != nil {
 		flat.Root = headOf(tree)
 	}
@@ -124,7 +124,7 @@ type Identity struct {
 // Identity is that of the finding.
 func (f *Finding) Identity() Identity { return f.id }
 
-func identity(f *rules.Finding, tree *session.Tree) Identity {
+func identityOf(f *rules.Finding, tree *session.Tree) Identity {
 	id := Identity{Rule: f.Rule.ID, Row: f.Ref.Row(), Field: f.Field, Nth: f.Nth}
 	if f.Session != nil {
 		id.Root = tree.Root().ID
@@ -141,11 +141,11 @@ func (id Identity) fingerprint(record string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// lasting names the record of a finding so that changes of other records do not change
+// lastingName names the record of a finding so that changes of other records do not change
 // the name. What is about many records is named by what they have in common, and not
 // by the first of them; an item whose key is its place in the store by its place in
 // the session.
-func lasting(f *rules.Finding, facts *session.Store) string {
+func lastingName(f *rules.Finding, facts *session.Store) string {
 	switch {
 	case f.Session == nil && f.Ref.Session != "":
 		return f.Ref.Table + " of " + f.Ref.Session

@@ -57,7 +57,7 @@ func TestFingerprintsOfStreams(t *testing.T) {
 			it := &st.trees[0].Root().Items[i]
 			it.Key = before + it.Key
 		}
-		for _, f := range run(t, st, check.Options{Rules: []*rules.Rule{catalogue.Find("SC103")}}).Findings {
+		for _, f := range run(t, st, check.Options{Rules: []*rules.Rule{catalogue.FindRule("SC103")}}).Findings {
 			if f.Call == item {
 				return f
 			}
@@ -84,7 +84,7 @@ func TestTheFirstOfAGroupDoesNotNameIt(t *testing.T) {
 		for i, p := range positions {
 			trees[0].Root().Items[i].Position = p
 		}
-		r := run(t, &memory{trees: trees}, check.Options{Rules: []*rules.Rule{catalogue.Find("SC011")}})
+		r := run(t, &memory{trees: trees}, check.Options{Rules: []*rules.Rule{catalogue.FindRule("SC011")}})
 		if len(r.Findings) != 1 {
 			t.Fatalf("%d findings", len(r.Findings))
 		}

@@ -23,7 +23,7 @@ var teamwork = []string{"SC807", "SC808", "SC809", "SC81", "SC82", "SC83"}
 // severity that is not the rule's own, "SC831 info".
 func isolated(t *testing.T, path string, words ...string) []string {
 	t.Helper()
-	list, err := catalogue.Select(words, nil)
+	list, err := catalogue.SelectRules(words, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

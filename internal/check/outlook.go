@@ -36,8 +36,8 @@ func OutlookOf(root string, found []*Finding) Outlook {
 	return Resumes
 }
 
-// look gives the findings of each conversation of a tree one head with its outlook.
-func look(pass *rules.Pass, tree *session.Tree, found []*Finding) {
+// noteOutlooks gives the findings of each conversation of a tree one head with its outlook.
+func noteOutlooks(pass *rules.Pass, tree *session.Tree, found []*Finding) {
 	parts := tree.Conversations()
 	for _, part := range parts {
 		lookAt(pass, part, slices.DeleteFunc(slices.Clone(found), func(f *Finding) bool { return len(parts) > 1 && part.Session(f.Session) == nil }))
@@ -55,20 +55,20 @@ func lookAt(pass *rules.Pass, tree *session.Tree, found []*Finding) {
 		switch {
 		case f.Unloads:
 			head.Outlook = Unloaded
-		case f.Severity == rules.Error, f.Severity == rules.Warning && f.Session == tree.Root().ID && f.Lost() && !f.AboutPairs():
+		case f.Severity == rules.Error, f.Severity == rules.Warning && f.Session == tree.Root().ID && f.IsLost() && !f.AboutPairs():
 			head.Outlook = max(head.Outlook, Loses)
 		}
 		asks = asks || f.Severity == rules.Error || len(f.Judged) > 0
-		heard := f.Refused() || f.Severity == rules.Error || f.Lost()
-		if heard && f.AboutPairs() && f.mended(pass.Subject(tree.Session(f.Session))) {
-			f.Eased = pass.Subject(tree.Session(f.Session)).Mender.By
+		heard := f.IsRefused() || f.Severity == rules.Error || f.IsLost()
+		if heard && f.AboutPairs() && f.isMended(pass.SubjectOf(tree.Session(f.Session))) {
+			f.Eased = pass.SubjectOf(tree.Session(f.Session)).Mender.By
 		}
 	}
 	if !asks {
 		return
 	}
-	for _, a := range Answers(pass, tree.Root(), found) {
-		head.Outlook = max(head.Outlook, a.outlook())
+	for _, a := range AskProfiles(pass, tree.Root(), found) {
+		head.Outlook = max(head.Outlook, a.worstOutlook())
 	}
 }
 
@@ -77,36 +77,36 @@ func lookAt(pass *rules.Pass, tree *session.Tree, found []*Finding) {
 func (f *Finding) weighRefusal(found []*Finding) {
 	switch {
 	case f.Causes == nil:
-	case slices.ContainsFunc(found, f.Fits):
+	case slices.ContainsFunc(found, f.HasCause):
 		f.Fixes = nil
 	case f.Count == 1 && f.Severity == rules.Error && len(f.Fixes) == 0: // else a repair takes it out
 		f.Severity, f.Judged, f.ProviderError, f.Profile, f.Fixes = rules.Info, nil, "", nil, nil
-		f.Then("Nothing that sessctl finds in the session fits it. Try once more: where it is refused again, something that is stored causes it")
+		f.AddSentence("Nothing that sessctl finds in the session fits it. Try once more: where it is refused again, something that is stored causes it")
 	}
 }
 
-// Fits reports whether another finding may be the cause of a recorded refusal.
-func (f *Finding) Fits(other *Finding) bool {
+// HasCause reports whether another finding may be the cause of a recorded refusal.
+func (f *Finding) HasCause(other *Finding) bool {
 	return other.Session == f.Session && other.Severity > rules.Info && slices.Contains(f.Causes, other.Rule.ID)
 }
 
-// Lost reports whether the runtime sends something else in the place of what was found, or
+// IsLost reports whether the runtime sends something else in the place of what was found, or
 // nothing of what stands before.
-func (f *Finding) Lost() bool {
+func (f *Finding) IsLost() bool {
 	return f.Hides || slices.ContainsFunc(f.Judged, func(j rules.Judgement) bool { return j.Lost })
 }
 
-// mended reports whether every version of the runtime that reads the store sends other calls
+// isMended reports whether every version of the runtime that reads the store sends other calls
 // and results than those because of which the finding's request is refused.
-func (f *Finding) mended(s *rules.Subject) bool {
+func (f *Finding) isMended(s *rules.Subject) bool {
 	if s == nil || !s.AlwaysMended() {
 		return false
 	}
-	changed := s.Sanitised()
+	changed := s.SanitisedParts()
 	sends := len(changed.Calls)+len(changed.Results) > 0
 	for _, profile := range s.Profiles {
 		all := s.Objections(profile)
-		about := slices.DeleteFunc(slices.Clone(all), func(o rules.Objection) bool { return !f.IsAbout(profile, &o, s.Place(o.Item)) })
+		about := slices.DeleteFunc(slices.Clone(all), func(o rules.Objection) bool { return !f.IsAbout(profile, &o, s.PlaceInSession(o.Item)) })
 		if len(about) == 0 {
 			about = all // what parts a pair is about them all
 		}
@@ -120,7 +120,7 @@ func (f *Finding) AboutPairs() bool {
 	return strings.HasPrefix(f.Rule.ID, "SC1") || strings.HasPrefix(f.Rule.ID, "SC7")
 }
 
-func (a *Answer) outlook() Outlook {
+func (a *Answer) worstOutlook() Outlook {
 	switch {
 	case a.Closed || a.Verdict == Accept:
 		return Resumes
@@ -132,7 +132,7 @@ func (a *Answer) outlook() Outlook {
 	worst := Loses
 	for _, f := range a.refusing {
 		switch {
-		case f.Eased != "", f.Lost() && !f.AboutPairs():
+		case f.Eased != "", f.IsLost() && !f.AboutPairs():
 		case f.Severity == rules.Error:
 			return Refused
 		default:

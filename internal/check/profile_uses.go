@@ -19,7 +19,7 @@ type Use struct {
 // uses counts the sessions by profile and reason.
 type uses map[Use]int
 
-func (u uses) list() []Use {
+func (u uses) sortedUses() []Use {
 	var list []Use
 	for use, n := range u {
 		use.Sessions = n
@@ -31,8 +31,8 @@ func (u uses) list() []Use {
 	return list
 }
 
-// Profiles are the profiles of some uses, without repetition.
-func Profiles(list []Use) []*rules.Profile {
+// UsedProfiles are the profiles of some uses, without repetition.
+func UsedProfiles(list []Use) []*rules.Profile {
 	var profiles []*rules.Profile
 	for _, use := range list {
 		if !slices.Contains(profiles, use.Profile) {
@@ -42,9 +42,9 @@ func Profiles(list []Use) []*rules.Profile {
 	return profiles
 }
 
-// note counts who judged the sessions of a tree. Sessions that are never sent
+// countProfiles counts who judged the sessions of a tree. Sessions that are never sent
 // to a model again have no next request.
-func (e *engine) note(pass *rules.Pass) {
+func (e *engine) countProfiles(pass *rules.Pass) {
 	if pass == nil || e.result == nil {
 		return
 	}
@@ -67,7 +67,7 @@ func (e *engine) note(pass *rules.Pass) {
 	}
 	for _, s := range pass.Subjects {
 		if s.ID == e.opts.Session {
-			e.result.Answers = Answers(pass, s.Session, Tree(e.facts, pass.Tree, catalogue.Usual(), e.opts.Judge))
+			e.result.Answers = AskProfiles(pass, s.Session, RunTree(e.facts, pass.Tree, catalogue.UsualRules(), e.opts.Judge))
 		}
 	}
 }

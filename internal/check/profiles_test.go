@@ -180,7 +180,7 @@ H<G model=openai/gpt-4o
 func TestProfilesOfUsesComeOnce(t *testing.T) {
 	anthropic, gemini := rules.FindProfile("anthropic"), rules.FindProfile("gemini")
 	list := []check.Use{{Profile: anthropic, Why: "the model"}, {Profile: gemini}, {Profile: anthropic, Why: "the ids"}}
-	if got := check.Profiles(list); !slices.Equal(got, []*rules.Profile{anthropic, gemini}) {
+	if got := check.UsedProfiles(list); !slices.Equal(got, []*rules.Profile{anthropic, gemini}) {
 		t.Errorf("%d profiles", len(got))
 	}
 }

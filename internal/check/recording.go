@@ -14,13 +14,13 @@ import (
 	"github.com/sessctl/sessctl/internal/store"
 )
 
-// Recording runs rules over what was read of a recorded stream of events.
-func Recording(source *session.Store, read *recording.Result, run []*rules.Rule) []*Finding {
+// RunRecording runs rules over what was read of a recorded stream of events.
+func RunRecording(source *session.Store, read *recording.Result, run []*rules.Rule) []*Finding {
 	e := &engine{opts: Options{Rules: run}, facts: source}
-	found := e.run(-1, nil, rules.PerRecording, func(report func(*rules.Finding)) *rules.Pass {
+	found := e.runRules(-1, nil, rules.PerRecording, func(report func(*rules.Finding)) *rules.Pass {
 		return rules.NewRecordingPass(source, read, report)
 	})
-	slices.SortStableFunc(found, compare)
+	slices.SortStableFunc(found, compareFindings)
 	return found
 }
 
@@ -39,8 +39,8 @@ func newRecordedRuns(trees []*session.Tree) *recordedRuns {
 	return r
 }
 
-// of is the recorded tree of a stored one, nil when it was not recorded.
-func (r *recordedRuns) of(stored *session.Tree) (found *session.Tree) {
+// recordedTree is the recorded tree of a stored one, nil when it was not recorded.
+func (r *recordedRuns) recordedTree(stored *session.Tree) (found *session.Tree) {
 	for _, s := range stored.Sessions {
 		if tree := r.byID[s.ID]; tree != nil {
 			r.stored[tree] = true
@@ -50,19 +50,19 @@ func (r *recordedRuns) of(stored *session.Tree) (found *session.Tree) {
 	return found
 }
 
-// lost is what is found about runs that the store lacks.
-func (e *engine) lost(r *recordedRuns) (found []*Finding) {
+// lostFindings is what is found about runs that the store lacks.
+func (e *engine) lostFindings(r *recordedRuns) (found []*Finding) {
 	for _, tree := range r.trees {
 		f := recorded.LostSession(tree)
 		if !r.stored[tree] && slices.Contains(e.opts.Rules, f.Rule) {
-			found = append(found, keep(f, e.facts, nil, -1, 0))
+			found = append(found, reportedForm(f, e.facts, nil, -1, 0))
 		}
 	}
 	return found
 }
 
-// compare runs the rules about comparisons over a tree and what was recorded of it.
-func (e *engine) compare(ctx context.Context, st store.Store, seq int, tree, recorded *session.Tree) outcome {
+// compareRecorded runs the rules about comparisons over a tree and what was recorded of it.
+func (e *engine) compareRecorded(ctx context.Context, st store.Store, seq int, tree, recorded *session.Tree) outcome {
 	if err := st.Fill(ctx, tree); err != nil {
 		e.mu.Lock()
 		e.failed = cmp.Or(e.failed, err)
@@ -70,11 +70,11 @@ func (e *engine) compare(ctx context.Context, st store.Store, seq int, tree, rec
 		return outcome{}
 	}
 	var compared *replay.Comparison
-	found := e.run(seq, tree, rules.PerComparison, func(report func(*rules.Finding)) *rules.Pass {
+	found := e.runRules(seq, tree, rules.PerComparison, func(report func(*rules.Finding)) *rules.Pass {
 		compared = replay.Compare(recorded, tree, cmp.Or(e.opts.Runtime, &session.Runtime{}))
 		return rules.NewComparisonPass(catalogue.All, e.facts, tree, compared, e.opts.Judge, report)
 	})
-	e.collect(found, tree)
+	e.collectFindings(found, tree)
 	if compared != nil {
 		e.mu.Lock()
 		e.result.Compared += compared.Compared

@@ -27,7 +27,7 @@ func TestARecordingIsCheckedByItsOwnRulesOnly(t *testing.T) {
 	result.Skipped, result.Unread = []recording.Skipped{{Line: 2, Why: "it is no JSON"}}, 1
 	source := &session.Store{Path: "run.jsonl", Kind: "recording"}
 	var got []string
-	for _, f := range check.Recording(source, result, catalogue.All) {
+	for _, f := range check.RunRecording(source, result, catalogue.All) {
 		got = append(got, f.Rule.ID+" "+f.Severity.String()+" "+f.Row)
 		if f.Session != "" || f.Root != nil || f.Fingerprint == "" || "events/"+f.Line != f.Row {
 			t.Errorf("%s is about session %q, line %q", f.Row, f.Session, f.Line)
@@ -37,7 +37,7 @@ func TestARecordingIsCheckedByItsOwnRulesOnly(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if found := check.Recording(source, result, []*rules.Rule{catalogue.Find("SC101")}); len(found) > 0 {
+	if found := check.RunRecording(source, result, []*rules.Rule{catalogue.FindRule("SC101")}); len(found) > 0 {
 		t.Errorf("found %v", places(found))
 	}
 }
@@ -82,7 +82,7 @@ func TestARecordedTreeIsCompared(t *testing.T) {
 	if lost.Row != "sessions/P7" || !strings.Contains(lost.Message, "session P7") {
 		t.Errorf("of the lost session: %s: %s", lost.Row, lost.Message)
 	}
-	only := run(t, st, check.Options{Rules: []*rules.Rule{catalogue.Find("SC701")}, Recorded: recorded(t, map[string]string{"7": ""})})
+	only := run(t, st, check.Options{Rules: []*rules.Rule{catalogue.FindRule("SC701")}, Recorded: recorded(t, map[string]string{"7": ""})})
 	if len(only.Findings) > 0 {
 		t.Errorf("found %v", places(only.Findings))
 	}

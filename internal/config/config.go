@@ -130,14 +130,14 @@ const level = "."
 // allKeys are the names of all settings, those of sections among them.
 func allKeys() []string {
 	var keys []string
-	for key := range fields() {
+	for key := range allFields() {
 		keys = append(keys, key)
 	}
 	return keys
 }
 
-// fields yields every setting with its field.
-func fields() iter.Seq2[string, reflect.StructField] {
+// allFields yields every setting with its field.
+func allFields() iter.Seq2[string, reflect.StructField] {
 	return func(yield func(string, reflect.StructField) bool) { fieldsOf(reflect.TypeFor[Config](), "", yield) }
 }
 
@@ -162,9 +162,9 @@ func EnvName(key string) string {
 	return "SESSCTL_" + strings.ToUpper(strings.NewReplacer("-", "_", level, "_").Replace(key))
 }
 
-// Misspelled says of the variables of an environment ("NAME=VALUE") which are ignored although
+// MisspelledVariables says of the variables of an environment ("NAME=VALUE") which are ignored although
 // they nearly have the name of a setting, with that name.
-func Misspelled(environment []string, getenv func(string) string) (said []string) {
+func MisspelledVariables(environment []string, getenv func(string) string) (said []string) {
 	prefix, known := EnvName(""), []string{"CONFIG"}
 	for _, key := range allKeys() {
 		known = append(known, strings.TrimPrefix(EnvName(key), prefix))
@@ -175,7 +175,7 @@ func Misspelled(environment []string, getenv func(string) string) (said []string
 		if !ours || getenv(name) == "" || slices.Contains(known, rest) {
 			continue
 		}
-		if near := problem.Nearest(rest, known); near != "" {
+		if near := problem.DidYouMean(rest, known); near != "" {
 			said = append(said, "the environment variable "+name+" is ignored: there is no such setting. "+strings.ReplaceAll(near, ` "`, ` "`+prefix))
 		}
 	}
@@ -230,18 +230,20 @@ func (c *choice) Type() string { return "WORD" }
 
 // Set implements pflag.Value.
 func (c *choice) Set(word string) error {
-	if !c.has(word) {
-		return c.wrong()
+	if !c.hasWord(word) {
+		return c.wrongWord()
 	}
 	c.value = word
 	return nil
 }
 
-// has reports whether the word is the default or one of the values.
-func (c *choice) has(word string) bool { return word == c.standard || slices.Contains(c.values, word) }
+// hasWord reports whether the word is the default or one of the values.
+func (c *choice) hasWord(word string) bool {
+	return word == c.standard || slices.Contains(c.values, word)
+}
 
-// wrong says what may be chosen.
-func (c *choice) wrong() error { return fmt.Errorf("use %s", orList(c.values)) }
+// wrongWord says what may be chosen.
+func (c *choice) wrongWord() error { return fmt.Errorf("use %s", orList(c.values)) }
 
 // Choices are the words that a flag takes, none where it takes others, too.
 func Choices(flag *pflag.Flag) []string {
@@ -265,9 +267,9 @@ const largest = 1 << 20
 // localFile is looked for in the current folder.
 const localFile = ".sessctl.yaml"
 
-// Files are the places where a configuration file is looked for when none is
+// UsualFiles are the places where a configuration file is looked for when none is
 // named. The first one that exists is read.
-func Files(getenv func(string) string) []string {
+func UsualFiles(getenv func(string) string) []string {
 	files := []string{localFile}
 	folder := getenv("XDG_CONFIG_HOME")
 	if home := Home(getenv); folder == "" && home != "" {
@@ -279,14 +281,14 @@ func Files(getenv func(string) string) []string {
 	return files
 }
 
-// find reads the file that is named by the flag or by SESSCTL_CONFIG, which
+// findFile reads the file that is named by the flag or by SESSCTL_CONFIG, which
 // must exist, or else the first usual file that exists. Without any, the path is empty.
-func find(getenv func(string) string, flag string) (path string, data []byte, err error) {
+func findFile(getenv func(string) string, flag string) (path string, data []byte, err error) {
 	if named := cmp.Or(flag, getenv(EnvName("config"))); named != "" {
 		data, err = atomicfile.ReadRegular(named, largest)
 		return named, data, notReadable(named, err)
 	}
-	for _, path := range Files(getenv) {
+	for _, path := range UsualFiles(getenv) {
 		data, err := atomicfile.ReadRegular(path, largest)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			continue

@@ -35,7 +35,7 @@ func Load(flags *pflag.FlagSet, getenv func(string) string, path string) (*Confi
 	if err := l.readFlags(flags); err != nil {
 		return nil, err
 	}
-	if err := l.decode(); err != nil {
+	if err := l.decodeConfig(); err != nil {
 		return nil, err
 	}
 	l.clearOthers(flags)
@@ -53,7 +53,7 @@ type loader struct {
 }
 
 func (l *loader) readFile(getenv func(string) string, path string) error {
-	path, data, err := find(getenv, path)
+	path, data, err := findFile(getenv, path)
 	if err != nil || path == "" {
 		return err
 	}
@@ -70,7 +70,7 @@ func (l *loader) readFile(getenv func(string) string, path string) error {
 	if err := yaml.Unmarshal(data, &doc); err == nil && len(doc.Content) > 0 { // viper has read it already
 		linesOf(doc.Content[0], "", l.lines)
 	}
-	for _, key := range l.keys() {
+	for _, key := range l.givenKeys() {
 		l.config.Sources[key] = path
 	}
 	return nil
@@ -88,8 +88,8 @@ func linesOf(node *yaml.Node, section string, lines map[string]int) {
 	}
 }
 
-// where is the source of a setting, with its line in the file.
-func (l *loader) where(key string) string {
+// sourceOf is the source of a setting, with its line in the file.
+func (l *loader) sourceOf(key string) string {
 	source := l.config.Sources[key]
 	if line := l.lines[key]; line > 0 && source == l.config.File {
 		source += ":" + strconv.Itoa(line)
@@ -138,8 +138,8 @@ func (l *loader) readFlags(flags *pflag.FlagSet) error {
 	return failed
 }
 
-// decode fills the struct.
-func (l *loader) decode() error {
+// decodeConfig fills the struct.
+func (l *loader) decodeConfig() error {
 	if err := l.knownKeys(); err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (l *loader) decode() error {
 	if wrong, ok := errors.AsType[*mapstructure.DecodeError](err); ok {
 		key, _, _ := strings.Cut(wrong.Name(), "[") // of a list: the element
 		return problem.New(problem.Usage, "", "%s in %s is %q: use %s",
-			key, l.where(key), fmt.Sprint(l.value(key)), Form(key))
+			key, l.sourceOf(key), fmt.Sprint(l.givenValue(key)), ValueForm(key))
 	}
 	if err != nil {
 		return problem.New(problem.Usage, "", "the settings are not valid: %v", err)
@@ -158,11 +158,11 @@ func (l *loader) decode() error {
 // checkNumbers tests what the decoder makes a number of: it takes -5 for a huge
 // one, 1.5 for 1, and a time without a unit for nanoseconds.
 func (l *loader) checkNumbers() error {
-	for key, field := range fields() {
-		if l.value(key) == nil {
+	for key, field := range allFields() {
+		if l.givenValue(key) == nil {
 			continue
 		}
-		value, err := fmt.Sprint(l.value(key)), error(nil)
+		value, err := fmt.Sprint(l.givenValue(key)), error(nil)
 		switch {
 		case field.Type == reflect.TypeFor[time.Duration]():
 			var d time.Duration
@@ -173,7 +173,7 @@ func (l *loader) checkNumbers() error {
 			_, err = strconv.ParseUint(value, 10, strconv.IntSize-1)
 		}
 		if err != nil {
-			return problem.New(problem.Usage, "", "%s in %s is %q: use %s", key, l.where(key), value, Form(key))
+			return problem.New(problem.Usage, "", "%s in %s is %q: use %s", key, l.sourceOf(key), value, ValueForm(key))
 		}
 	}
 	return nil
@@ -193,12 +193,12 @@ func (l *loader) clearOthers(flags *pflag.FlagSet) {
 // knownKeys names keys of the file that are no settings.
 func (l *loader) knownKeys() error {
 	known := allKeys()
-	unknown := slices.DeleteFunc(l.keys(), func(key string) bool { return slices.Contains(known, key) })
-	unknown = slices.DeleteFunc(unknown, func(key string) bool { return isSection(key) && l.value(key) == nil })
+	unknown := slices.DeleteFunc(l.givenKeys(), func(key string) bool { return slices.Contains(known, key) })
+	unknown = slices.DeleteFunc(unknown, func(key string) bool { return isSection(key) && l.givenValue(key) == nil })
 	for _, key := range unknown {
 		if isSection(key) {
 			return problem.New(problem.Usage, "`sessctl config` lists its settings.",
-				"%s: %s is %q, but it is a section, with settings below it", l.where(key), key, fmt.Sprint(l.value(key)))
+				"%s: %s is %q, but it is a section, with settings below it", l.sourceOf(key), key, fmt.Sprint(l.givenValue(key)))
 		}
 	}
 	if len(unknown) == 0 {
@@ -206,15 +206,15 @@ func (l *loader) knownKeys() error {
 	}
 	slices.SortStableFunc(unknown, func(a, b string) int { return l.lines[a] - l.lines[b] })
 	next := "`sessctl config` lists all settings."
-	if near := problem.Nearest(unknown[0], known); near != "" {
+	if near := problem.DidYouMean(unknown[0], known); near != "" {
 		next = near + " " + next
 	}
-	return problem.New(problem.Usage, next, "%s: unknown setting %q", l.where(unknown[0]), unknown[0])
+	return problem.New(problem.Usage, next, "%s: unknown setting %q", l.sourceOf(unknown[0]), unknown[0])
 }
 
-// keys are the keys that were given, in alphabetical order: those of the top level,
+// givenKeys are the keys that were given, in alphabetical order: those of the top level,
 // and below a section those in it.
-func (l *loader) keys() []string {
+func (l *loader) givenKeys() []string {
 	keys := l.v.AllKeys()
 	for i := range keys {
 		first, rest, nested := strings.Cut(keys[i], delimiter)
@@ -232,12 +232,14 @@ func isSection(name string) bool {
 	return slices.ContainsFunc(allKeys(), func(key string) bool { return strings.HasPrefix(key, name+level) })
 }
 
-// value is what was given for a setting, nil for nothing.
-func (l *loader) value(key string) any { return l.v.Get(strings.ReplaceAll(key, level, delimiter)) }
+// givenValue is what was given for a setting, nil for nothing.
+func (l *loader) givenValue(key string) any {
+	return l.v.Get(strings.ReplaceAll(key, level, delimiter))
+}
 
-// Form says what a setting takes.
-func Form(key string) string {
-	for name, field := range fields() {
+// ValueForm says what a setting takes.
+func ValueForm(key string) string {
+	for name, field := range allFields() {
 		if name != key {
 			continue
 		}
@@ -268,18 +270,18 @@ func (l *loader) checkChoices(flags *pflag.FlagSet) error {
 		}
 		value := l.v.GetString(f.Name)
 		switch {
-		case c.has(value):
+		case c.hasWord(value):
 		case slices.Contains(shared[f.Name], value):
-			l.set(f.Name, f.DefValue)
+			l.setDefault(f.Name, f.DefValue)
 		default:
-			failed = problem.New(problem.Usage, problem.Nearest(value, c.values), "%s in %s is %q: %v", f.Name, l.where(f.Name), value, c.wrong())
+			failed = problem.New(problem.Usage, problem.DidYouMean(value, c.values), "%s in %s is %q: %v", f.Name, l.sourceOf(f.Name), value, c.wrongWord())
 		}
 	})
 	return failed
 }
 
-// set gives a setting its default back.
-func (l *loader) set(key, standard string) {
+// setDefault gives a setting its default back.
+func (l *loader) setDefault(key, standard string) {
 	l.config.Sources[key] = "default"
 	for field, value := range reflect.ValueOf(l.config).Elem().Fields() {
 		if field.Tag.Get(tag) == key {

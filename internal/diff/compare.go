@@ -27,9 +27,9 @@ type Form struct {
 // the model holds is compared.
 type Sums struct{ A, B map[string]store.Sum }
 
-// Trees compares the trees of two stores that belong together, and counts what they hold.
+// CompareTrees compares the trees of two stores that belong together, and counts what they hold.
 // Their bodies are loaded. There is no tree when nothing differs.
-func Trees(a, b []*session.Tree, form Form, sums Sums) (*Tree, Tally) {
+func CompareTrees(a, b []*session.Tree, form Form, sums Sums) (*Tree, Tally) {
 	c := &comparing{
 		a: newSide(a, form.Alike), b: newSide(b, form.Alike), form: form, sums: sums,
 		twins: map[session.Digest][]*entry{}, told: map[session.Digest]int{}, elsewhere: map[session.Digest]*entry{},
@@ -42,7 +42,7 @@ func Trees(a, b []*session.Tree, form Form, sums Sums) (*Tree, Tally) {
 			}
 		}
 	}
-	match(c.a, c.b, form.Keyed)
+	pairEntries(c.a, c.b, form.Keyed)
 	tree := &Tree{Change: Changed}
 	switch {
 	case len(b) == 0:
@@ -53,18 +53,18 @@ func Trees(a, b []*session.Tree, form Form, sums Sums) (*Tree, Tally) {
 		tree.Root = b[0].Root()
 	}
 	for _, s := range c.b.sessions {
-		tree.Sessions = c.session(tree.Sessions, c.a.byID[s.ID], s)
+		tree.Sessions = c.appendSession(tree.Sessions, c.a.byID[s.ID], s)
 	}
 	for _, s := range c.a.sessions {
 		if c.b.byID[s.ID] == nil {
-			tree.Sessions = c.session(tree.Sessions, s, nil)
+			tree.Sessions = c.appendSession(tree.Sessions, s, nil)
 		}
 	}
 	if len(tree.Sessions) == 0 {
 		tree = nil
-		c.tally.Trees.add(equal)
+		c.tally.Trees.countChange(equal)
 	} else {
-		c.tally.Trees.add(tree.Change)
+		c.tally.Trees.countChange(tree.Change)
 	}
 	return tree, c.tally
 }
@@ -80,95 +80,95 @@ type comparing struct {
 	tally     Tally
 }
 
-// session appends a session if it differs. One of the two may be nil.
-func (c *comparing) session(list []Session, a, b *session.Session) []Session {
+// appendSession appends a session if it differs. One of the two may be nil.
+func (c *comparing) appendSession(list []Session, a, b *session.Session) []Session {
 	s := Session{Change: Changed, A: a, B: b}
 	switch {
 	case a == nil:
-		s.Change, s.From = Added, mostly(c.b.of[b.ID])
+		s.Change, s.From = Added, mostlyFrom(c.b.of[b.ID])
 	case b == nil:
 		s.Change = Gone
 	default:
-		s.Fields = c.fields(a, b)
+		s.Fields = c.sessionFields(a, b)
 	}
 	if b != nil {
 		for _, e := range c.b.of[b.ID] {
-			s.Items = c.stored(s.Items, e)
+			s.Items = c.appendStored(s.Items, e)
 		}
 	}
 	if a != nil {
 		for _, e := range c.a.of[a.ID] {
 			switch {
 			case e.pair == nil:
-				s.Items = append(s.Items, Item{Change: Gone, A: e.record(), Was: e.item(), Twin: c.twin(e)})
+				s.Items = append(s.Items, Item{Change: Gone, A: e.asRecord(), Was: e.item(), Twin: c.takeTwin(e)})
 			case e.pair.home.ID != a.ID:
 				s.Left++
 			}
 		}
 	}
 	if s.Change == Gone && s.Left > 0 && s.Left == len(a.Items) {
-		s.Into = mostly(c.a.of[a.ID])
+		s.Into = mostlyFrom(c.a.of[a.ID])
 	}
-	if s.Change == Changed && len(s.Fields)+len(s.Items)+s.Left == 0 && c.renumbered(a, b) {
+	if s.Change == Changed && len(s.Fields)+len(s.Items)+s.Left == 0 && c.recordsDiffer(a, b) {
 		s.Fields = []Field{{Name: positionsName}}
 	}
 	if s.Change == Changed && len(s.Fields)+len(s.Items)+s.Left == 0 {
-		c.tally.Sessions.add(equal)
+		c.tally.Sessions.countChange(equal)
 		return list
 	}
-	c.tally.Sessions.add(s.Change)
+	c.tally.Sessions.countChange(s.Change)
 	for i := range s.Items {
-		c.tally.Items.add(s.Items[i].Change)
+		c.tally.Items.countChange(s.Items[i].Change)
 	}
 	return append(list, s)
 }
 
-// stored appends an item of the second store if it differs.
-func (c *comparing) stored(list []Item, e *entry) []Item {
+// appendStored appends an item of the second store if it differs.
+func (c *comparing) appendStored(list []Item, e *entry) []Item {
 	if e.pair == nil {
-		return append(list, Item{Change: Added, B: e.record(), Is: e.item(), Twin: c.copied(e)})
+		return append(list, Item{Change: Added, B: e.asRecord(), Is: e.item(), Twin: c.copiedFrom(e)})
 	}
-	it := Item{Change: Moved, A: e.pair.record(), B: e.record(), Was: e.pair.item(), Is: e.item(), Differences: c.differences(e.pair, e)}
+	it := Item{Change: Moved, A: e.pair.asRecord(), B: e.asRecord(), Was: e.pair.item(), Is: e.item(), Differences: c.itemDifferences(e.pair, e)}
 	if e.stays {
 		if it.Change = Changed; len(it.Differences) == 0 {
-			c.tally.Items.add(equal)
+			c.tally.Items.countChange(equal)
 			return list
 		}
 	}
 	return append(list, it)
 }
 
-// twin is where another message of the second store says the same: the first for the
+// takeTwin is where another message of the second store says the same: the first for the
 // first that asks, and so on.
-func (c *comparing) twin(e *entry) *Record {
+func (c *comparing) takeTwin(e *entry) *Record {
 	others := c.twins[e.said]
 	if len(others) == 0 {
 		return nil
 	}
 	n := min(c.told[e.said], len(others)-1)
 	c.told[e.said]++
-	return others[n].record()
+	return others[n].asRecord()
 }
 
-// copied is where another session of the second store has what an added message says.
+// copiedFrom is where another session of the second store has what an added message says.
 // People say the same things again and again, so what they say is no copy.
-func (c *comparing) copied(e *entry) *Record {
+func (c *comparing) copiedFrom(e *entry) *Record {
 	if role := e.item().Role; role != session.Assistant && role != session.Tool {
 		return nil
 	}
 	others := c.twins[e.said]
 	if len(others) > 0 && others[0].home != e.home {
-		return others[0].record()
+		return others[0].asRecord()
 	}
 	if elsewhere := c.elsewhere[e.said]; elsewhere != nil {
-		return elsewhere.record()
+		return elsewhere.asRecord()
 	}
 	return nil
 }
 
-// mostly is the session of the other store in which most of a session's items are, "" where
+// mostlyFrom is the session of the other store in which most of a session's items are, "" where
 // none is.
-func mostly(list []*entry) string {
+func mostlyFrom(list []*entry) string {
 	counts, most := map[string]int{}, ""
 	for _, e := range list {
 		if e.pair == nil {
@@ -182,19 +182,19 @@ func mostly(list []*entry) string {
 	return most
 }
 
-// differences name what an item has otherwise than before. The members of its record are
+// itemDifferences name what an item has otherwise than before. The members of its record are
 // looked at where its words are the same: else they only say it again.
-func (c *comparing) differences(a, b *entry) []string {
+func (c *comparing) itemDifferences(a, b *entry) []string {
 	was, is := a.item(), b.item()
-	says := differing(itemSays, was, is)
-	names := slices.Concat(says, differing(itemIs, was, is))
-	if c.kept(c.a, a) != c.kept(c.b, b) {
+	says := differingTraits(itemSays, was, is)
+	names := slices.Concat(says, differingTraits(itemIs, was, is))
+	if c.keptDigest(c.a, a) != c.keptDigest(c.b, b) {
 		names = append(names, "kept_from")
 	}
 	switch {
 	case len(says) > 0:
-	case c.form.Exact && c.sums.content(a, b):
-		found := members(rawOf(was), rawOf(is))
+	case c.form.Exact && c.sums.contentDiffers(a, b):
+		found := differingMembers(rawOf(was), rawOf(is))
 		if len(names)+len(found) == 0 {
 			found = []string{recordName}
 		}
@@ -212,9 +212,9 @@ const recordName = "record"
 // numbers, where the order is the same.
 const positionsName = "positions"
 
-// renumbered reports whether the records of two sessions differ of which nothing else does.
+// recordsDiffer reports whether the records of two sessions differ of which nothing else does.
 // The record of a session covers which children it has, and these are told by themselves.
-func (c *comparing) renumbered(a, b *session.Session) bool {
+func (c *comparing) recordsDiffer(a, b *session.Session) bool {
 	return c.form.Exact && c.sums.A[a.ID].Record != c.sums.B[b.ID].Record && slices.Equal(childIDs(a), childIDs(b))
 }
 
@@ -234,9 +234,9 @@ func rawOf(it *session.Item) []byte {
 	return it.Body.Raw
 }
 
-// content reports whether the stored content of two items differs. One without a digest
+// contentDiffers reports whether the stored content of two items differs. One without a digest
 // is compared by its bytes.
-func (s *Sums) content(a, b *entry) bool {
+func (s *Sums) contentDiffers(a, b *entry) bool {
 	was, is := s.A[a.home.ID].Items[a.item().Key], s.B[b.home.ID].Items[b.item().Key]
 	if was == "" || is == "" {
 		return string(rawOf(a.item())) != string(rawOf(b.item()))
@@ -244,30 +244,30 @@ func (s *Sums) content(a, b *entry) bool {
 	return was != is
 }
 
-// kept is what the item says at which the tail begins that a summary keeps: the number
+// keptDigest is what the item says at which the tail begins that a summary keeps: the number
 // that is stored changes with every item before it.
-func (c *comparing) kept(s *side, e *entry) session.Digest {
+func (c *comparing) keptDigest(s *side, e *entry) session.Digest {
 	if e.item().Kind != session.Summary {
 		return 0
 	}
-	return s.loaded(e.home, e.item().KeptFrom)
+	return s.loadedDigest(e.home, e.item().KeptFrom)
 }
 
-// loaded is what the item says that an index into the loaded list of a session means, 0
+// loadedDigest is what the item says that an index into the loaded list of a session means, 0
 // where it means none.
-func (s *side) loaded(in *session.Session, index int64) session.Digest {
-	list := in.Loaded()
+func (s *side) loadedDigest(in *session.Session, index int64) session.Digest {
+	list := in.LoadedIndexes()
 	if index <= 0 || index >= int64(len(list)) {
 		return 0
 	}
 	return s.of[in.ID][list[index]].said
 }
 
-// fields are the properties in which a session differs.
-func (c *comparing) fields(a, b *session.Session) []Field {
+// sessionFields are the properties in which a session differs.
+func (c *comparing) sessionFields(a, b *session.Session) []Field {
 	list := c.form.fieldsOf(a, b)
 	if c.form.Alike {
-		list = append(list, c.indexes(a, b)...)
+		list = append(list, c.indexFields(a, b)...)
 	}
 	if c.form.Exact && len(list) == 0 && c.sums.A[a.ID].Own != c.sums.B[b.ID].Own {
 		list = append(list, Field{Name: recordName})
@@ -275,15 +275,15 @@ func (c *comparing) fields(a, b *session.Session) []Field {
 	return list
 }
 
-// indexes are the numbers stored elsewhere that mean other places of the session than before.
-func (c *comparing) indexes(a, b *session.Session) []Field {
+// indexFields are the numbers stored elsewhere that mean other places of the session than before.
+func (c *comparing) indexFields(a, b *session.Session) []Field {
 	before := map[string]int64{}
 	for _, r := range a.IndexRefs {
 		before[r.Field] = r.Index
 	}
 	var list []Field
 	for _, r := range b.IndexRefs {
-		if was, there := before[r.Field]; there && c.a.loaded(a, was) != c.b.loaded(b, r.Index) {
+		if was, there := before[r.Field]; there && c.a.loadedDigest(a, was) != c.b.loadedDigest(b, r.Index) {
 			list = append(list, Field{r.Field, fmt.Sprint(was), fmt.Sprint(r.Index)})
 		}
 	}
@@ -306,13 +306,13 @@ var itemSays = []trait[session.Item]{
 		if it.Body == nil {
 			return strconv.FormatUint(uint64(it.Text), 16)
 		}
-		return readable(it.Body.Text)
+		return validText(it.Body.Text)
 	}},
 	{"reasoning", func(it *session.Item) string {
 		if it.Body == nil {
 			return ""
 		}
-		return readable(it.Body.Reasoning)
+		return validText(it.Body.Reasoning)
 	}},
 	{"calls", callsOf},
 	{"results", resultsOf},
@@ -327,33 +327,33 @@ var itemIs = []trait[session.Item]{
 	{"scope", func(it *session.Item) string { return it.Scope }},
 	{"node", func(it *session.Item) string { return it.Node }},
 	{"model", func(it *session.Item) string { return it.Model }},
-	{"time", func(it *session.Item) string { return instant(it.Time) }},
-	flag("implicit", session.Implicit),
-	flag("archived", session.Archived),
-	flag("synthetic", session.Synthetic),
-	flag("unfinished", session.Unfinished),
-	flag("rewound", session.Rewound),
-	flag("compacted", session.Compacted),
-	flag("unshown", session.Unshown),
-	flag("summary_turn", session.SummaryTurn),
+	{"time", func(it *session.Item) string { return timeText(it.Time) }},
+	flagTrait("implicit", session.Implicit),
+	flagTrait("archived", session.Archived),
+	flagTrait("synthetic", session.Synthetic),
+	flagTrait("unfinished", session.Unfinished),
+	flagTrait("rewound", session.Rewound),
+	flagTrait("compacted", session.Compacted),
+	flagTrait("unshown", session.Unshown),
+	flagTrait("summary_turn", session.SummaryTurn),
 }
 
-// fields are the traits of a session. Their values are shown.
-func (f *Form) fields() []trait[session.Session] {
+// sessionTraits are the traits of a session. Their values are shown.
+func (f *Form) sessionTraits() []trait[session.Session] {
 	return []trait[session.Session]{
 		{"parent", func(s *session.Session) string { return s.Parent }},
 		{"app", func(s *session.Session) string { return s.App }},
 		{"user", func(s *session.Session) string { return s.User }},
-		{"title", func(s *session.Session) string { return readable(s.Title) }},
+		{"title", func(s *session.Session) string { return validText(s.Title) }},
 		{"agent", func(s *session.Session) string { return s.Agent }},
-		{"model", f.model},
+		{"model", f.namedModel},
 		{"thinking", func(s *session.Session) string { return [...]string{"", "true", "false"}[s.Thinking] }},
-		{"unstored", func(s *session.Session) string { return set(s.Unstored) }},
-		{"created", func(s *session.Session) string { return instant(s.Created) }},
-		{"updated", func(s *session.Session) string { return instant(s.Updated) }},
-		{"fork_of", func(s *session.Session) string { return set(s.Forked) }},
-		{"delegated", func(s *session.Session) string { return set(s.Delegated) }},
-		{"deleted", func(s *session.Session) string { return set(s.Deleted) }},
+		{"unstored", func(s *session.Session) string { return boolText(s.Unstored) }},
+		{"created", func(s *session.Session) string { return timeText(s.Created) }},
+		{"updated", func(s *session.Session) string { return timeText(s.Updated) }},
+		{"fork_of", func(s *session.Session) string { return boolText(s.Forked) }},
+		{"delegated", func(s *session.Session) string { return boolText(s.Delegated) }},
+		{"deleted", func(s *session.Session) string { return boolText(s.Deleted) }},
 		{"version", func(s *session.Session) string { return s.Version }},
 		{"workspace", func(s *session.Session) string { return s.Workspace }},
 		{"agents", func(s *session.Session) string { return strings.Join(s.Agents, ", ") }},
@@ -361,35 +361,35 @@ func (f *Form) fields() []trait[session.Session] {
 	}
 }
 
-// model is the model that a session names. One that a store assumes where none is named
+// namedModel is the model that a session names. One that a store assumes where none is named
 // says nothing: an export names it once for all sessions.
-func (f *Form) model(s *session.Session) string {
+func (f *Form) namedModel(s *session.Session) string {
 	if slices.Contains(f.Assumed[:], s.Model) {
 		return ""
 	}
 	return s.Model
 }
 
-func flag(name string, f session.Flags) trait[session.Item] {
-	return trait[session.Item]{name, func(it *session.Item) string { return set(it.Flags.Has(f)) }}
+func flagTrait(name string, f session.Flags) trait[session.Item] {
+	return trait[session.Item]{name, func(it *session.Item) string { return boolText(it.Flags.Has(f)) }}
 }
 
-func set(is bool) string {
+func boolText(is bool) string {
 	if is {
 		return "true"
 	}
 	return ""
 }
 
-func instant(t time.Time) string {
+func timeText(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// readable is a text as a stream can hold it: U+FFFD for each byte that is no UTF-8.
-func readable(text string) string {
+// validText is a text as a stream can hold it: U+FFFD for each byte that is no UTF-8.
+func validText(text string) string {
 	if utf8.ValidString(text) {
 		return text
 	}
@@ -400,7 +400,7 @@ func callsOf(it *session.Item) string {
 	var b strings.Builder
 	for i := range it.Calls {
 		c := &it.Calls[i]
-		fmt.Fprintf(&b, "%q %q %q\n", readable(c.ID), readable(c.Name), readable(c.Args))
+		fmt.Fprintf(&b, "%q %q %q\n", validText(c.ID), validText(c.Name), validText(c.Args))
 	}
 	return b.String()
 }
@@ -409,11 +409,11 @@ func resultsOf(it *session.Item) string {
 	var b strings.Builder
 	for i := range it.Results {
 		r := &it.Results[i]
-		text := readable(r.Text)
+		text := validText(r.Text)
 		if it.Body == nil {
 			text = strconv.FormatUint(uint64(r.Digest), 16)
 		}
-		fmt.Fprintf(&b, "%q %q %t %q %q\n", readable(r.CallID), readable(r.Name), r.IsError, r.Child, text)
+		fmt.Fprintf(&b, "%q %q %t %q %q\n", validText(r.CallID), validText(r.Name), r.IsError, r.Child, text)
 	}
 	return b.String()
 }
@@ -432,16 +432,16 @@ func saidOf(it *session.Item, alike bool) session.Digest {
 	var m session.Meaning
 	m.Reset(it.Role, it.Agent)
 	if alike {
-		m.Add(it.Meaning)
+		m.AddDigest(it.Meaning)
 	}
 	for _, t := range itemSays {
-		m.Add(session.DigestOf(t.of(it)))
+		m.AddDigest(session.DigestOf(t.of(it)))
 	}
 	return m.Digest()
 }
 
-// differing names the traits in which two values differ.
-func differing[T any](traits []trait[T], a, b *T) []string {
+// differingTraits names the traits in which two values differ.
+func differingTraits[T any](traits []trait[T], a, b *T) []string {
 	var names []string
 	for _, t := range traits {
 		if t.of(a) != t.of(b) {
@@ -454,7 +454,7 @@ func differing[T any](traits []trait[T], a, b *T) []string {
 // fieldsOf lists the traits in which two sessions differ, with their values.
 func (f *Form) fieldsOf(a, b *session.Session) []Field {
 	var list []Field
-	for _, t := range f.fields() {
+	for _, t := range f.sessionTraits() {
 		if was, is := t.of(a), t.of(b); was != is {
 			list = append(list, Field{t.name, was, is})
 		}
@@ -462,25 +462,25 @@ func (f *Form) fieldsOf(a, b *session.Session) []Field {
 	return list
 }
 
-// outline is a digest of all that the outline of a session tells, or its bodies where
+// outlineDigest is a digest of all that the outline of a session tells, or its bodies where
 // they are loaded. Equal ones are equal; sessions that differ in numbers only may have
 // other ones. Between stores of one kind what only their adapter tells counts too.
-func (f *Form) outline(s *session.Session) session.Digest {
+func (f *Form) outlineDigest(s *session.Session) session.Digest {
 	var m session.Meaning
-	for _, t := range f.fields() {
-		m.Add(session.DigestOf(t.of(s)))
+	for _, t := range f.sessionTraits() {
+		m.AddDigest(session.DigestOf(t.of(s)))
 	}
 	for i := range s.IndexRefs {
-		m.Add(session.DigestOf(fmt.Sprint(s.IndexRefs[i])))
+		m.AddDigest(session.DigestOf(fmt.Sprint(s.IndexRefs[i])))
 	}
 	for i := range s.Items {
 		it := &s.Items[i]
-		m.Add(session.Digest(it.KeptFrom))
+		m.AddDigest(session.Digest(it.KeptFrom))
 		if f.Alike {
-			m.Add(it.Meaning)
+			m.AddDigest(it.Meaning)
 		}
 		for _, t := range slices.Concat(itemSays, itemIs) {
-			m.Add(session.DigestOf(t.of(it)))
+			m.AddDigest(session.DigestOf(t.of(it)))
 		}
 	}
 	return m.Digest()

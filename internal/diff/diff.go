@@ -53,13 +53,13 @@ type Session struct {
 }
 
 // ID is the id of the session.
-func (s *Session) ID() string { return s.now().ID }
+func (s *Session) ID() string { return s.latestSession().ID }
 
-// now is the session after, else before.
-func (s *Session) now() *session.Session { return cmp.Or(s.B, s.A) }
+// latestSession is the session after, else before.
+func (s *Session) latestSession() *session.Session { return cmp.Or(s.B, s.A) }
 
-// Stored is how many items the session has, or had where it is gone.
-func (s *Session) Stored() int { return len(s.now().Items) }
+// CountStored is how many items the session has, or had where it is gone.
+func (s *Session) CountStored() int { return len(s.latestSession().Items) }
 
 // Field is a property of a session with its values, "" for none.
 type Field struct {
@@ -97,10 +97,10 @@ type Record struct {
 // Counts are numbers of one sort of thing.
 type Counts struct{ Added, Gone, Moved, Changed, Equal int }
 
-// Differ is how many are not equal.
-func (c *Counts) Differ() int { return c.Added + c.Gone + c.Moved + c.Changed }
+// CountDiffering is how many are not equal.
+func (c *Counts) CountDiffering() int { return c.Added + c.Gone + c.Moved + c.Changed }
 
-func (c *Counts) add(change Change) {
+func (c *Counts) countChange(change Change) {
 	switch change {
 	case Added:
 		c.Added++
@@ -115,7 +115,7 @@ func (c *Counts) add(change Change) {
 	}
 }
 
-func (c *Counts) plus(other Counts) {
+func (c *Counts) addCounts(other Counts) {
 	c.Added += other.Added
 	c.Gone += other.Gone
 	c.Moved += other.Moved
@@ -128,18 +128,18 @@ type Tally struct{ Trees, Sessions, Items Counts }
 
 // Add takes in what was counted elsewhere.
 func (t *Tally) Add(other Tally) {
-	t.Trees.plus(other.Trees)
-	t.Sessions.plus(other.Sessions)
-	t.Items.plus(other.Items)
+	t.Trees.addCounts(other.Trees)
+	t.Sessions.addCounts(other.Sessions)
+	t.Items.addCounts(other.Items)
 }
 
 // lenient reads what a runtime's own reader would read too; the last of doubled names counts.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// members names the members in which two stored records differ, as JSON pointers in
+// differingMembers names the members in which two stored records differ, as JSON pointers in
 // alphabetical order. It never tells their values: a record may hold headers and secrets.
 // There are none where a record is no JSON object.
-func members(a, b []byte) []string {
+func differingMembers(a, b []byte) []string {
 	was, is := membersOf(a), membersOf(b)
 	if was == nil || is == nil {
 		return nil
@@ -147,12 +147,12 @@ func members(a, b []byte) []string {
 	var names []string
 	for name, value := range was {
 		if other, there := is[name]; !there || !bytes.Equal(value, other) {
-			names = append(names, pointer(name))
+			names = append(names, memberPointer(name))
 		}
 	}
 	for name := range is {
 		if _, there := was[name]; !there {
-			names = append(names, pointer(name))
+			names = append(names, memberPointer(name))
 		}
 	}
 	slices.Sort(names)
@@ -173,7 +173,7 @@ func membersOf(record []byte) map[string]jsontext.Value {
 	return all
 }
 
-// pointer is the JSON pointer to a member (RFC 6901).
-func pointer(name string) string {
+// memberPointer is the JSON pointer to a member (RFC 6901).
+func memberPointer(name string) string {
 	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }

@@ -16,8 +16,8 @@ func TestTheLongestIncreasingSubsequenceIsThatOfTheInverse(t *testing.T) {
 			inverse[n] = i
 		}
 		name := func(i int) int { return min(i, numbers[i])*100 + max(i, numbers[i])*10 + numbers[i] } // of the pair
-		found := increasing(numbers, func(i, j int) int { return cmp.Compare(name(i), name(j)) })
-		turned := increasing(inverse, func(i, j int) int { return cmp.Compare(name(inverse[i]), name(inverse[j])) })
+		found := increasingSubsequence(numbers, func(i, j int) int { return cmp.Compare(name(i), name(j)) })
+		turned := increasingSubsequence(inverse, func(i, j int) int { return cmp.Compare(name(inverse[i]), name(inverse[j])) })
 		var values []int
 		for _, i := range found {
 			values = append(values, numbers[i])

@@ -23,8 +23,8 @@ func (e *entry) item() *session.Item { return &e.home.Items[e.index] }
 
 func (e *entry) row() string { return e.home.ItemRef(e.index).Row() }
 
-func (e *entry) record() *Record {
-	return &Record{e.home.At(e.index), e.row()}
+func (e *entry) asRecord() *Record {
+	return &Record{e.home.ItemPlace(e.index), e.row()}
 }
 
 // side is one of the two trees, which may be several that the other store connects.
@@ -51,21 +51,21 @@ func newSide(trees []*session.Tree, alike bool) *side {
 	return s
 }
 
-// match finds the pairs of two trees, and which of them stay. The result is the same,
+// pairEntries finds the pairs of two trees, and which of them stay. The result is the same,
 // turned around, when the trees change places.
-func match(a, b *side, keyed bool) {
-	if keyed && trusted(a, b) {
+func pairEntries(a, b *side, keyed bool) {
+	if keyed && canTrustKeys(a, b) {
 		pairByKey(a.entries, b.entries, (*entry).row)
-		settle(a, b)
+		markStaying(a, b)
 		return
 	}
 	for _, s := range a.sessions {
 		pairInOrder(a.of[s.ID], b.of[s.ID], func(e *entry) session.Digest { return e.said })
 	}
 	pairByKey(a.entries, b.entries, func(e *entry) session.Digest { return e.said })
-	settle(a, b)
+	markStaying(a, b)
 	for _, s := range a.sessions {
-		before, after := gaps(a.of[s.ID]), gaps(b.of[s.ID])
+		before, after := gapTokens(a.of[s.ID]), gapTokens(b.of[s.ID])
 		pairInOrder(a.of[s.ID], b.of[s.ID], func(e *entry) session.Digest {
 			if e.home == s {
 				return before[e.index]
@@ -73,13 +73,13 @@ func match(a, b *side, keyed bool) {
 			return after[e.index]
 		})
 	}
-	settle(a, b)
+	markStaying(a, b)
 }
 
-// trusted reports whether records with the same key are the same ones: at least half of
+// canTrustKeys reports whether records with the same key are the same ones: at least half of
 // them agree, and no more items say the same as agree by key. Otherwise one of the stores
 // was written anew, and the keys mean nothing.
-func trusted(a, b *side) bool {
+func canTrustKeys(a, b *side) bool {
 	rows, said := map[string]*entry{}, map[session.Digest]int{}
 	for _, e := range b.entries {
 		rows[e.row()] = e
@@ -93,7 +93,7 @@ func trusted(a, b *side) bool {
 		}
 		if f := rows[e.row()]; f != nil {
 			shared++
-			if agree(e, f) {
+			if itemsAgree(e, f) {
 				agreed++
 			}
 		}
@@ -101,9 +101,9 @@ func trusted(a, b *side) bool {
 	return shared > 0 && 2*agreed >= shared && agreed >= same
 }
 
-// agree reports whether two items with one key are the same one: they say the same, or the
+// itemsAgree reports whether two items with one key are the same one: they say the same, or the
 // same viewer spoke at the same time.
-func agree(e, f *entry) bool {
+func itemsAgree(e, f *entry) bool {
 	was, is := e.item(), f.item()
 	return e.said == f.said ||
 		was.Kind == is.Kind && was.Role == is.Role && was.Agent == is.Agent && !was.Time.IsZero() && was.Time.Equal(is.Time)
@@ -130,17 +130,17 @@ func pairByKey[K comparable](a, b []*entry, key func(*entry) K) {
 
 // pairInOrder pairs what has no pair yet as a longest common subsequence of tokens.
 func pairInOrder(a, b []*entry, token func(*entry) session.Digest) {
-	a, was := single(a, token)
-	b, is := single(b, token)
-	for i, j := range common(was, is) {
+	a, was := unpairedTokens(a, token)
+	b, is := unpairedTokens(b, token)
+	for i, j := range commonSubsequence(was, is) {
 		if j >= 0 {
 			a[i].pair, b[j].pair = b[j], a[i]
 		}
 	}
 }
 
-// single are the entries without a pair, and their tokens.
-func single(list []*entry, token func(*entry) session.Digest) ([]*entry, []session.Digest) {
+// unpairedTokens are the entries without a pair, and their tokens.
+func unpairedTokens(list []*entry, token func(*entry) session.Digest) ([]*entry, []session.Digest) {
 	var left []*entry
 	var tokens []session.Digest
 	for _, e := range list {
@@ -151,9 +151,9 @@ func single(list []*entry, token func(*entry) session.Digest) ([]*entry, []sessi
 	return left, tokens
 }
 
-// settle finds the pairs that stay: of each session as many as can be in the same order
+// markStaying finds the pairs that stay: of each session as many as can be in the same order
 // in both stores. The others have moved.
-func settle(a, b *side) {
+func markStaying(a, b *side) {
 	for _, s := range a.sessions {
 		rank := map[*entry]int{}
 		for _, e := range b.of[s.ID] {
@@ -169,21 +169,21 @@ func settle(a, b *side) {
 				e.stays, e.pair.stays = false, false
 			}
 		}
-		stay := increasing(ranks, func(i, j int) int { return order(list[i], list[j]) })
+		stay := increasingSubsequence(ranks, func(i, j int) int { return comparePairs(list[i], list[j]) })
 		for _, i := range stay {
 			list[i].stays, list[i].pair.stays = true, true
 		}
 	}
 }
 
-// order compares two pairs by what they are, whichever store comes first.
-func order(e, f *entry) int {
+// comparePairs compares two pairs by what they are, whichever store comes first.
+func comparePairs(e, f *entry) int {
 	return cmp.Or(cmp.Compare(min(e.said, e.pair.said), min(f.said, f.pair.said)), cmp.Compare(min(e.row(), e.pair.row()), min(f.row(), f.pair.row())))
 }
 
-// gaps are tokens for the entries of a session: equal where kind, role and agent are, and
+// gapTokens are tokens for the entries of a session: equal where kind, role and agent are, and
 // where as many entries stay before them.
-func gaps(list []*entry) []session.Digest {
+func gapTokens(list []*entry) []session.Digest {
 	tokens := make([]session.Digest, len(list))
 	before := 0
 	for i, e := range list {
@@ -196,10 +196,10 @@ func gaps(list []*entry) []session.Digest {
 	return tokens
 }
 
-// common finds a longest common subsequence. Of several it is the same one whichever
+// commonSubsequence finds a longest common subsequence. Of several it is the same one whichever
 // sequence comes first.
-func common(a, b []session.Digest) []int {
-	if !turned(a, b) {
+func commonSubsequence(a, b []session.Digest) []int {
+	if !needsTurn(a, b) {
 		return replay.CommonSubsequence(a, b)
 	}
 	partners := make([]int, len(a))
@@ -214,8 +214,8 @@ func common(a, b []session.Digest) []int {
 	return partners
 }
 
-// turned reports whether two sequences are to change places before they are compared.
-func turned(a, b []session.Digest) bool {
+// needsTurn reports whether two sequences are to change places before they are compared.
+func needsTurn(a, b []session.Digest) bool {
 	if len(a) != len(b) {
 		return len(a) > len(b)
 	}
@@ -227,16 +227,16 @@ func turned(a, b []session.Digest) bool {
 	return false
 }
 
-// increasing finds a longest increasing subsequence of a permutation of the numbers from 0
+// increasingSubsequence finds a longest increasing subsequence of a permutation of the numbers from 0
 // on, as indexes. Of several it is the one with the least sums of index and number, then
 // the one that order prefers, so that the inverse permutation has the same one.
-func increasing(numbers []int, order func(i, j int) int) []int {
-	before, after := levels(numbers), make([]int, len(numbers))
+func increasingSubsequence(numbers []int, order func(i, j int) int) []int {
+	before, after := subsequenceLevels(numbers), make([]int, len(numbers))
 	turned := make([]int, 0, len(numbers))
 	for _, n := range slices.Backward(numbers) {
 		turned = append(turned, -n)
 	}
-	for i, level := range levels(turned) {
+	for i, level := range subsequenceLevels(turned) {
 		after[len(numbers)-1-i] = level
 	}
 	longest := 0
@@ -265,8 +265,8 @@ func increasing(numbers []int, order func(i, j int) int) []int {
 	return found
 }
 
-// levels is for each number how many can stand before it in an increasing subsequence.
-func levels(numbers []int) []int {
+// subsequenceLevels is for each number how many can stand before it in an increasing subsequence.
+func subsequenceLevels(numbers []int) []int {
 	var ends []int // of those of each length, the least last number
 	list := make([]int, len(numbers))
 	for i, n := range numbers {
@@ -291,7 +291,7 @@ type record struct {
 // the second has, where these share most of their records: it got another id. Of such
 // sessions the keys are held.
 func (c *Comparison) joinRenamed(ctx context.Context) error {
-	if !c.form.Keyed || !c.a.alone(c.b) || !c.b.alone(c.a) {
+	if !c.form.Keyed || !c.a.hasOwnSession(c.b) || !c.b.hasOwnSession(c.a) {
 		return nil
 	}
 	home := map[record]string{}
@@ -308,15 +308,15 @@ func (c *Comparison) joinRenamed(ctx context.Context) error {
 		for i := range s.Items {
 			id, there := home[record{s.ItemRef(i).Row(), s.Items[i].Meaning}]
 			if shared[id]++; there && 2*shared[id] > len(s.Items) {
-				c.groups.join([]string{id, s.ID})
+				c.groups.joinSessions([]string{id, s.ID})
 				return
 			}
 		}
 	})
 }
 
-// alone reports whether a store has a session that the other lacks.
-func (s *snapshot) alone(other *snapshot) bool {
+// hasOwnSession reports whether a store has a session that the other lacks.
+func (s *snapshot) hasOwnSession(other *snapshot) bool {
 	for id := range s.states {
 		if _, there := other.states[id]; !there {
 			return true

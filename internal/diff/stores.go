@@ -27,15 +27,15 @@ type Comparison struct {
 	damage  error        // why no records are compared, nil where they are
 }
 
-// Look goes through both stores and finds out which trees may differ. only names a
+// CompareStores goes through both stores and finds out which trees may differ. only names a
 // session to whose tree the comparison is limited, "" for all. Between stores of one form
 // that needs no texts; else they are loaded, those of one tree at a time. Where the records
 // of a store cannot be read, only what can be is compared: see Damage.
-func Look(ctx context.Context, a, b Source, only string) (*Comparison, error) {
+func CompareStores(ctx context.Context, a, b Source, only string) (*Comparison, error) {
 	c := &Comparison{form: formOf(a, b), differs: map[int]bool{}, limited: only != ""}
-	err := c.snapshot(ctx, a, b)
-	if c.unreadable(err) {
-		err = c.snapshot(ctx, a, b)
+	err := c.takeSnapshots(ctx, a, b)
+	if c.dropUnreadable(err) {
+		err = c.takeSnapshots(ctx, a, b)
 	}
 	if err != nil {
 		return nil, err
@@ -44,33 +44,33 @@ func Look(ctx context.Context, a, b Source, only string) (*Comparison, error) {
 		return nil, err
 	}
 	if c.limited {
-		c.differs[c.groups.of(only)] = true
+		c.differs[c.groups.groupOf(only)] = true
 		return c, nil
 	}
 	for _, pair := range [][2]*snapshot{{c.a, c.b}, {c.b, c.a}} {
 		for id, was := range pair[0].states {
 			if is, there := pair[1].states[id]; !there || !was.known || was != is {
-				c.differs[c.groups.of(id)] = true
+				c.differs[c.groups.groupOf(id)] = true
 			}
 		}
 	}
 	return c, nil
 }
 
-func (c *Comparison) snapshot(ctx context.Context, a, b Source) error {
+func (c *Comparison) takeSnapshots(ctx context.Context, a, b Source) error {
 	c.groups = &groups{numbers: map[string]int{}}
 	c.a, c.b = &snapshot{Source: a, states: map[string]state{}}, &snapshot{Source: b, states: map[string]state{}}
 	for _, s := range []*snapshot{c.a, c.b} {
-		if err := s.look(ctx, c.groups, c.form, c.limited); err != nil {
+		if err := s.readSessions(ctx, c.groups, c.form, c.limited); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// unreadable reports whether an error kept records from being compared. From then on none
+// dropUnreadable reports whether an error kept records from being compared. From then on none
 // are.
-func (c *Comparison) unreadable(err error) bool {
+func (c *Comparison) dropUnreadable(err error) bool {
 	if !c.form.Exact || problem.ClassOf(err) != problem.Unreadable {
 		return false
 	}
@@ -109,33 +109,33 @@ func (c *Comparison) Orphans() (a, b int) {
 	if c.limited {
 		return 0, 0
 	}
-	return c.a.orphans(), c.b.orphans()
+	return c.a.countOrphans(), c.b.countOrphans()
 }
 
-// Each hands every tree that differs to fn: in the order of the second store, then those
+// EachTree hands every tree that differs to fn: in the order of the second store, then those
 // that only the first has. Of the first store the outlines of these trees are held, bodies
 // of one tree at a time.
-func (c *Comparison) Each(ctx context.Context, fn func(*Tree) error) (Tally, error) {
+func (c *Comparison) EachTree(ctx context.Context, fn func(*Tree) error) (Tally, error) {
 	var tally Tally
-	before, order, err := c.collect(ctx, c.a)
+	before, order, err := c.collectTrees(ctx, c.a)
 	if err != nil {
 		return tally, err
 	}
-	c.count(&tally)
-	parts := c.groups.parts(c.b)
+	c.countEqual(&tally)
+	parts := c.groups.countTrees(c.b)
 	after := map[int][]*session.Tree{}
 	for tree, err := range c.b.Trees(ctx) {
 		if err != nil {
 			return tally, err
 		}
-		group := c.groups.of(tree.Root().ID)
+		group := c.groups.groupOf(tree.Root().ID)
 		if !c.differs[group] {
 			continue
 		}
 		if after[group] = append(after[group], tree); len(after[group]) < parts[group] {
 			continue
 		}
-		if err := c.group(ctx, before[group], after[group], &tally, fn); err != nil {
+		if err := c.compareGroup(ctx, before[group], after[group], &tally, fn); err != nil {
 			return tally, err
 		}
 		delete(before, group)
@@ -143,7 +143,7 @@ func (c *Comparison) Each(ctx context.Context, fn func(*Tree) error) (Tally, err
 	}
 	for _, group := range order {
 		if trees := before[group]; trees != nil {
-			if err := c.group(ctx, trees, nil, &tally, fn); err != nil {
+			if err := c.compareGroup(ctx, trees, nil, &tally, fn); err != nil {
 				return tally, err
 			}
 			delete(before, group)
@@ -152,14 +152,14 @@ func (c *Comparison) Each(ctx context.Context, fn func(*Tree) error) (Tally, err
 	return tally, nil
 }
 
-// collect reads the outlines of the trees that may differ, by group.
-func (c *Comparison) collect(ctx context.Context, s *snapshot) (trees map[int][]*session.Tree, order []int, err error) {
+// collectTrees reads the outlines of the trees that may differ, by group.
+func (c *Comparison) collectTrees(ctx context.Context, s *snapshot) (trees map[int][]*session.Tree, order []int, err error) {
 	trees = map[int][]*session.Tree{}
 	for tree, err := range s.Trees(ctx) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if group := c.groups.of(tree.Root().ID); c.differs[group] {
+		if group := c.groups.groupOf(tree.Root().ID); c.differs[group] {
 			if trees[group] == nil {
 				order = append(order, group)
 			}
@@ -169,8 +169,8 @@ func (c *Comparison) collect(ctx context.Context, s *snapshot) (trees map[int][]
 	return trees, order, nil
 }
 
-// group compares the trees of a group.
-func (c *Comparison) group(ctx context.Context, a, b []*session.Tree, tally *Tally, fn func(*Tree) error) error {
+// compareGroup compares the trees of a group.
+func (c *Comparison) compareGroup(ctx context.Context, a, b []*session.Tree, tally *Tally, fn func(*Tree) error) error {
 	for _, part := range []struct {
 		from  *snapshot
 		trees []*session.Tree
@@ -181,11 +181,11 @@ func (c *Comparison) group(ctx context.Context, a, b []*session.Tree, tally *Tal
 			}
 		}
 	}
-	sums, err := c.sums(ctx, a, b)
-	if err != nil && !c.unreadable(err) {
+	sums, err := c.readSums(ctx, a, b)
+	if err != nil && !c.dropUnreadable(err) {
 		return err
 	}
-	tree, counted := Trees(a, b, c.form, sums)
+	tree, counted := CompareTrees(a, b, c.form, sums)
 	tally.Add(counted)
 	if tree == nil {
 		return nil
@@ -193,8 +193,8 @@ func (c *Comparison) group(ctx context.Context, a, b []*session.Tree, tally *Tal
 	return fn(tree)
 }
 
-// sums reads the digests of trees, where records are compared.
-func (c *Comparison) sums(ctx context.Context, a, b []*session.Tree) (sums Sums, err error) {
+// readSums reads the digests of trees, where records are compared.
+func (c *Comparison) readSums(ctx context.Context, a, b []*session.Tree) (sums Sums, err error) {
 	if !c.form.Exact {
 		return sums, nil
 	}
@@ -207,14 +207,14 @@ func (c *Comparison) sums(ctx context.Context, a, b []*session.Tree) (sums Sums,
 	return sums, nil
 }
 
-// count takes in the trees that are equal.
-func (c *Comparison) count(tally *Tally) {
+// countEqual takes in the trees that are equal.
+func (c *Comparison) countEqual(tally *Tally) {
 	if c.limited {
 		return
 	}
 	seen := map[int]bool{}
 	for id, s := range c.b.states {
-		group := c.groups.of(id)
+		group := c.groups.groupOf(id)
 		if c.differs[group] {
 			continue
 		}
@@ -260,9 +260,9 @@ type state struct {
 	known   bool // the digests cover everything
 }
 
-// look reads the ids of all sessions, connects those of one tree, and unless no states are
+// readSessions reads the ids of all sessions, connects those of one tree, and unless no states are
 // wanted makes these.
-func (s *snapshot) look(ctx context.Context, connect *groups, form Form, idsOnly bool) error {
+func (s *snapshot) readSessions(ctx context.Context, connect *groups, form Form, idsOnly bool) error {
 	s.lost.AddUnread(slices.DeleteFunc(slices.Clone(s.Facts().Faults), ofNoSession), nil)
 	for tree, err := range s.Trees(ctx) {
 		if err != nil {
@@ -270,7 +270,7 @@ func (s *snapshot) look(ctx context.Context, connect *groups, form Form, idsOnly
 		}
 		s.trees++
 		s.roots = append(s.roots, tree.Root().ID)
-		connect.join(idsOf(tree))
+		connect.joinSessions(idsOf(tree))
 		if !idsOnly && !form.Exact {
 			if err := s.Fill(ctx, tree); err != nil {
 				return err
@@ -280,7 +280,7 @@ func (s *snapshot) look(ctx context.Context, connect *groups, form Form, idsOnly
 			s.lost.AddUnread(one.Faults, one.Items)
 			now := state{items: len(one.Items), known: !form.Exact}
 			if !idsOnly {
-				now.outline = form.outline(one)
+				now.outline = form.outlineDigest(one)
 			}
 			s.states[one.ID] = now
 		}
@@ -288,12 +288,12 @@ func (s *snapshot) look(ctx context.Context, connect *groups, form Form, idsOnly
 	if idsOnly || !form.Exact {
 		return nil
 	}
-	return s.sum(ctx)
+	return s.addDigests(ctx)
 }
 
-// sum adds the digests of the records, so many sessions at a time: each reading costs a
+// addDigests adds the digests of the records, so many sessions at a time: each reading costs a
 // pass over the store where that has no index.
-func (s *snapshot) sum(ctx context.Context) error {
+func (s *snapshot) addDigests(ctx context.Context) error {
 	const many = 1000
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(s.states)), many) {
 		sums, err := s.Store.(store.Summer).Sums(ctx, ids)
@@ -309,8 +309,8 @@ func (s *snapshot) sum(ctx context.Context) error {
 	return nil
 }
 
-// orphans counts the records that belong to no session.
-func (s *snapshot) orphans() int {
+// countOrphans counts the records that belong to no session.
+func (s *snapshot) countOrphans() int {
 	n := 0
 	for _, f := range s.Facts().Faults {
 		if ofNoSession(f) {
@@ -333,16 +333,16 @@ type groups struct {
 	parents []int
 }
 
-// join makes one group of sessions.
-func (g *groups) join(ids []string) {
-	first := g.of(ids[0])
+// joinSessions makes one group of sessions.
+func (g *groups) joinSessions(ids []string) {
+	first := g.groupOf(ids[0])
 	for _, id := range ids {
-		g.parents[g.of(id)] = first
+		g.parents[g.groupOf(id)] = first
 	}
 }
 
-// of is the group of a session. It is final when all were joined.
-func (g *groups) of(id string) int {
+// groupOf is the group of a session. It is final when all were joined.
+func (g *groups) groupOf(id string) int {
 	n, known := g.numbers[id]
 	if !known {
 		n = len(g.parents)
@@ -355,11 +355,11 @@ func (g *groups) of(id string) int {
 	return n
 }
 
-// parts counts the trees of a store in each group.
-func (g *groups) parts(s *snapshot) map[int]int {
+// countTrees counts the trees of a store in each group.
+func (g *groups) countTrees(s *snapshot) map[int]int {
 	counts := map[int]int{}
 	for _, root := range s.roots {
-		counts[g.of(root)]++
+		counts[g.groupOf(root)]++
 	}
 	return counts
 }

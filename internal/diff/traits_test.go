@@ -12,7 +12,7 @@ func TestOutlinesTellWhatOnlyAnAdapterKnows(t *testing.T) {
 	outlines := func(f Form) (session.Digest, session.Digest) {
 		a := session.Session{ID: "P", Items: []session.Item{{Meaning: 1}}}
 		b := session.Session{ID: "P", Items: []session.Item{{Meaning: 2}}}
-		return f.outline(&a), f.outline(&b)
+		return f.outlineDigest(&a), f.outlineDigest(&b)
 	}
 	if a, b := outlines(Form{Alike: true}); a == b {
 		t.Error("between stores of one kind the outlines are equal")

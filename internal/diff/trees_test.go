@@ -117,7 +117,7 @@ P "Fix the build"
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tree, tally := diff.Trees(treetest.Trees(t, before), treetest.Trees(t, tt.b), diff.Form{Keyed: tt.keyed, Alike: true}, diff.Sums{})
+			tree, tally := diff.CompareTrees(treetest.Trees(t, before), treetest.Trees(t, tt.b), diff.Form{Keyed: tt.keyed, Alike: true}, diff.Sums{})
 			if d := cmp.Diff(tt.want, describe(tree)); d != "" {
 				t.Error(d)
 			}
@@ -138,7 +138,7 @@ func TestAKeptTailIsComparedByWhatItBeginsWith(t *testing.T) {
 		{"P\n  user \"b\"\n  user \"c\"\n  summary \"s\" kept=1\n", "changed P\n  gone P.0"},
 		{"P\n  user \"a\"\n  user \"b\"\n  user \"c\"\n  summary \"s\" kept=1\n", "changed P\n  changed P.3 P.3 kept_from"},
 	} {
-		tree, _ := diff.Trees(a, treetest.Trees(t, tt.b), diff.Form{Alike: true}, diff.Sums{})
+		tree, _ := diff.CompareTrees(a, treetest.Trees(t, tt.b), diff.Form{Alike: true}, diff.Sums{})
 		if d := cmp.Diff(tt.want, describe(tree)); d != "" {
 			t.Error(d)
 		}
@@ -148,7 +148,7 @@ func TestAKeptTailIsComparedByWhatItBeginsWith(t *testing.T) {
 // A store that was written anew has other records under the same keys.
 func TestKeysThatMeanOtherRecordsAreNotTrusted(t *testing.T) {
 	b := "P \"Fix the build\"\n  user \"first of all\"\n" + strings.TrimPrefix(before, "\nP \"Fix the build\"\n")
-	tree, _ := diff.Trees(treetest.Trees(t, before), treetest.Trees(t, b), diff.Form{Keyed: true, Alike: true}, diff.Sums{})
+	tree, _ := diff.CompareTrees(treetest.Trees(t, before), treetest.Trees(t, b), diff.Form{Keyed: true, Alike: true}, diff.Sums{})
 	if d := cmp.Diff("changed P\n  added P.0", describe(tree)); d != "" {
 		t.Error(d)
 	}
@@ -158,7 +158,7 @@ func TestKeysThatMeanOtherRecordsAreNotTrusted(t *testing.T) {
 func TestATimeAloneDoesNotMakeKeysTrusted(t *testing.T) {
 	const a = "P\n  user \"a\" at=5\n  user \"b\" at=5\n  user \"c\" at=5\n  root \"d\" at=5\n"
 	const b = "P\n  user \"new\" at=5\n  user \"a\" at=5\n  user \"b\" at=5\n  user \"c\" at=5\n  root \"d\" at=5\n"
-	tree, _ := diff.Trees(treetest.Trees(t, a), treetest.Trees(t, b), diff.Form{Keyed: true, Alike: true}, diff.Sums{})
+	tree, _ := diff.CompareTrees(treetest.Trees(t, a), treetest.Trees(t, b), diff.Form{Keyed: true, Alike: true}, diff.Sums{})
 	if d := cmp.Diff("changed P\n  added P.0", describe(tree)); d != "" {
 		t.Error(d)
 	}
@@ -169,8 +169,8 @@ func TestTiesAreBrokenWhicheverStoreComesFirst(t *testing.T) {
 	const a, b = "P\n  user \"a\"\n  user \"b\"\n", "P\n  user \"b\"\n  user \"a\"\n"
 	for _, keyed := range []bool{false, true} {
 		form := diff.Form{Keyed: keyed, Alike: true}
-		there, _ := diff.Trees(treetest.Trees(t, a), treetest.Trees(t, b), form, diff.Sums{})
-		back, _ := diff.Trees(treetest.Trees(t, b), treetest.Trees(t, a), form, diff.Sums{})
+		there, _ := diff.CompareTrees(treetest.Trees(t, a), treetest.Trees(t, b), form, diff.Sums{})
+		back, _ := diff.CompareTrees(treetest.Trees(t, b), treetest.Trees(t, a), form, diff.Sums{})
 		if d := cmp.Diff(pairs(there, false), pairs(back, true)); d != "" {
 			t.Error(d)
 		}
@@ -184,7 +184,7 @@ func forms(t *rapid.T) diff.Form {
 func TestNothingDiffersFromItself(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := treetest.Wild().Draw(t, "tree")
-		found, tally := diff.Trees([]*session.Tree{tree}, []*session.Tree{tree}, forms(t), diff.Sums{})
+		found, tally := diff.CompareTrees([]*session.Tree{tree}, []*session.Tree{tree}, forms(t), diff.Sums{})
 		if found != nil || tally.Items.Equal != tree.Items() || tally.Sessions.Equal != len(tree.Sessions) {
 			t.Fatalf("%s\n%+v", describe(found), tally)
 		}
@@ -216,8 +216,8 @@ func pairs(tree *diff.Tree, turned bool) map[string]diff.Change {
 func TestDifferencesAreMirrored(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, form := treetest.Wild().Draw(t, "a"), treetest.Wild().Draw(t, "b"), forms(t)
-		there, forth := diff.Trees([]*session.Tree{a}, []*session.Tree{b}, form, diff.Sums{})
-		back, mirror := diff.Trees([]*session.Tree{b}, []*session.Tree{a}, form, diff.Sums{})
+		there, forth := diff.CompareTrees([]*session.Tree{a}, []*session.Tree{b}, form, diff.Sums{})
+		back, mirror := diff.CompareTrees([]*session.Tree{b}, []*session.Tree{a}, form, diff.Sums{})
 		for _, c := range []struct{ forth, back diff.Counts }{{forth.Sessions, mirror.Sessions}, {forth.Items, mirror.Items}} {
 			c.back.Added, c.back.Gone = c.back.Gone, c.back.Added
 			if c.forth != c.back {

@@ -19,9 +19,9 @@ var kinds = [...]struct {
 // WidestQuote is how many columns of what a record says a line shows at most.
 const WidestQuote = 40
 
-// changes prints a line each with the notes one below the other. A line without a note
+// writeChanges prints a line each with the notes one below the other. A line without a note
 // has the whole width; what an item says gives way first.
-func (l *lines) changes(list Changes, indent string) {
+func (l *lines) writeChanges(list Changes, indent string) {
 	places, notes := 0, 0
 	for i := range list {
 		places, notes = max(places, lipgloss.Width(list[i].Place)), max(notes, lipgloss.Width(list[i].Note))
@@ -54,6 +54,6 @@ func (l *lines) changes(list Changes, indent string) {
 			text = kind.style.Render(text)
 		}
 		l.out.WriteString(text + "\n")
-		l.blocks(c.Below, indent+step+step)
+		l.writeBlocks(c.Below, indent+step+step)
 	}
 }

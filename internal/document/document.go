@@ -14,7 +14,7 @@ import (
 type Document []Block
 
 // Block is one of the types below.
-type Block interface{ block() }
+type Block interface{ isBlock() }
 
 // Text is running text: pieces, one behind the other.
 type Text []Span
@@ -269,28 +269,28 @@ const (
 	Release                 // From no longer works, and nobody is told
 )
 
-func (Gap) block()       {}
-func (Heading) block()   {}
-func (Callout) block()   {}
-func (Fold) block()      {}
-func (Viewers) block()   {}
-func (Facts) block()     {}
-func (Paragraph) block() {}
-func (Line) block()      {}
-func (Quotation) block() {}
-func (List) block()      {}
-func (Table) block()     {}
-func (Finding) block()   {}
-func (Changes) block()   {}
-func (Source) block()    {}
-func (Commands) block()  {}
-func (Diagram) block()   {}
+func (Gap) isBlock()       {}
+func (Heading) isBlock()   {}
+func (Callout) isBlock()   {}
+func (Fold) isBlock()      {}
+func (Viewers) isBlock()   {}
+func (Facts) isBlock()     {}
+func (Paragraph) isBlock() {}
+func (Line) isBlock()      {}
+func (Quotation) isBlock() {}
+func (List) isBlock()      {}
+func (Table) isBlock()     {}
+func (Finding) isBlock()   {}
+func (Changes) isBlock()   {}
+func (Source) isBlock()    {}
+func (Commands) isBlock()  {}
+func (Diagram) isBlock()   {}
 
 // Printer prints documents one behind the other, as parts of a greater one.
 type Printer func(Document) error
 
-// New makes the printer of a format: html, markdown, mermaid, else text.
-func New(format string, screen *ui.Screen) Printer {
+// NewPrinter makes the printer of a format: html, markdown, mermaid, else text.
+func NewPrinter(format string, screen *ui.Screen) Printer {
 	switch format {
 	case "html":
 		return HTML(screen.Plain())

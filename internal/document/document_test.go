@@ -66,7 +66,7 @@ func printed(t *testing.T, format string, width int, docs ...document.Document) 
 	screen := ui.NewScreen(&out, ui.ColorNever, func(name string) string {
 		return map[string]string{"COLUMNS": fmt.Sprint(width)}[name]
 	})
-	print := document.New(format, screen)
+	print := document.NewPrinter(format, screen)
 	for _, doc := range docs {
 		if err := print(doc); err != nil {
 			t.Fatal(err)
@@ -158,7 +158,7 @@ func TestAnyTextKeepsItsPlace(t *testing.T) {
 		).Draw(r, "said")
 		for _, format := range []string{"text", "markdown", "mermaid"} {
 			text := printed(t, format, 80, everything(said))
-			if !utf8.ValidString(text) || strings.ContainsFunc(text, func(c rune) bool { return c != '\n' && ui.Unsafe(c) }) {
+			if !utf8.ValidString(text) || strings.ContainsFunc(text, func(c rune) bool { return c != '\n' && ui.IsUnsafe(c) }) {
 				r.Fatalf("%s of %q is not safe: %q", format, said, text)
 			}
 			for line := range strings.Lines(text) {

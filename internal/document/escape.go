@@ -10,15 +10,15 @@ import (
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
-// escaped is text on one line that a Markdown renderer shows as it is: no emphasis, link,
+// escapeText is text on one line that a Markdown renderer shows as it is: no emphasis, link,
 // image, formula or HTML.
-func escaped(text string) string {
+func escapeText(text string) string {
 	text = ui.Clean(text)
 	var b strings.Builder
 	for i, r := range text {
 		before, after := text[:i], text[i+utf8.RuneLen(r):]
 		switch {
-		case joins(r, before, after):
+		case isMention(r, before, after):
 			b.WriteString(string(r) + "<!-- -->")
 			continue
 		case strings.ContainsRune("\\`*_[]<&~$|#", r),
@@ -32,10 +32,10 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// joins reports whether GitHub would take the character with what follows it for a
+// isMention reports whether GitHub would take the character with what follows it for a
 // mention, a reference or an emoji. A backslash does not keep it from that, an empty
 // comment between the two does.
-func joins(r rune, before, after string) bool {
+func isMention(r rune, before, after string) bool {
 	if after == "" {
 		return false
 	}
@@ -58,8 +58,8 @@ func endsIn(text, word string) bool {
 	return len(text) >= len(word) && strings.EqualFold(text[len(text)-len(word):], word)
 }
 
-// span is text on one line as a code span, which no run of backticks in the text can end.
-func span(text string) string {
+// codeSpan is text on one line as a code span, which no run of backticks in the text can end.
+func codeSpan(text string) string {
 	text = ui.Clean(text)
 	fence := strings.Repeat("`", longestRun(text, '`')+1)
 	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") || strings.TrimSpace(text) == "" {
@@ -82,29 +82,29 @@ func longestRun(text string, of byte) int {
 	return longest
 }
 
-// inline is running text as Markdown.
-func inline(t Text) string {
+// inlineMarkdown is running text as Markdown.
+func inlineMarkdown(t Text) string {
 	var b strings.Builder
 	for _, s := range t {
-		b.WriteString(s.markdown())
+		b.WriteString(s.asMarkdown())
 	}
 	return b.String()
 }
 
-func (s *Span) markdown() string {
+func (s *Span) asMarkdown() string {
 	switch s.Role {
 	case Strong:
-		return "**" + escaped(s.Text) + "**"
+		return "**" + escapeText(s.Text) + "**"
 	case Emphasis:
-		return "*" + escaped(s.Text) + "*"
+		return "*" + escapeText(s.Text) + "*"
 	case Name, Code, Place:
-		return span(s.Text)
+		return codeSpan(s.Text)
 	case Link:
-		return "[" + escaped(s.Text) + "](" + s.URL + ")"
+		return "[" + escapeText(s.Text) + "](" + s.URL + ")"
 	case Marked:
 		return s.Text
 	}
-	return escaped(s.Text)
+	return escapeText(s.Text)
 }
 
 // inCell is text in a cell of a table, where the ends of lines become breaks. A vertical
@@ -113,18 +113,18 @@ func inCell(t Text) string {
 	var b strings.Builder
 	for _, s := range t {
 		if s.Role == Code && strings.Contains(s.Text, "|") {
-			b.WriteString("<code>" + escaped(s.Text) + "</code>")
+			b.WriteString("<code>" + escapeText(s.Text) + "</code>")
 			continue
 		}
 		lines := []string{s.Text}
 		if strings.ContainsAny(s.Text, "\r\n\t") && s.Role == Plain {
-			lines = ui.Paragraphs(s.Text)
+			lines = ui.CleanLines(s.Text)
 		}
 		for i, line := range lines {
 			if i > 0 {
 				b.WriteString("<br>")
 			}
-			b.WriteString((&Span{s.Role, line, s.URL}).markdown())
+			b.WriteString((&Span{s.Role, line, s.URL}).asMarkdown())
 		}
 	}
 	return b.String()
@@ -157,5 +157,5 @@ func participantName(label string) string {
 	if strings.TrimSpace(label) == "" {
 		return strconv.Quote(label)
 	}
-	return ui.Tail(ui.Clean(label), widest)
+	return ui.TruncateLeft(ui.Clean(label), widest)
 }

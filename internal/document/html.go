@@ -22,19 +22,19 @@ var pageFiles embed.FS
 
 var (
 	pageTemplates = sync.OnceValue(func() *template.Template {
-		return template.Must(template.New("").Funcs((&htmlPage{}).functions()).ParseFS(pageFiles, "html/*.html"))
+		return template.Must(template.New("").Funcs((&htmlPage{}).templateFuncs()).ParseFS(pageFiles, "html/*.html"))
 	})
 
-	style, stylePolicy   = embedded("style", "html/page.css")
-	script, scriptPolicy = embedded("script", "html/page.js")
+	style, stylePolicy   = embedFile("style", "html/page.css")
+	script, scriptPolicy = embedFile("script", "html/page.js")
 
 	// policy lets a page run its own script and style, and load nothing.
 	policy = template.HTML(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ` + scriptPolicy +
 		`; style-src ` + stylePolicy + `; base-uri 'none'; form-action 'none'">`)
 )
 
-// embedded is a file as an element of a page, and the source that a policy names it by.
-func embedded(element, file string) (template.HTML, string) {
+// embedFile is a file as an element of a page, and the source that a policy names it by.
+func embedFile(element, file string) (template.HTML, string) {
 	text, err := pageFiles.ReadFile(file)
 	if err != nil { // it is embedded
 		panic(err)
@@ -52,8 +52,8 @@ func HTML(w io.Writer) Printer {
 		if h.templates, err = pageTemplates().Clone(); err != nil {
 			return err
 		}
-		h.templates.Funcs(h.functions())
-		if h.Body, err = h.sections(doc); err != nil {
+		h.templates.Funcs(h.templateFuncs())
+		if h.Body, err = h.renderSections(doc); err != nil {
 			return err
 		}
 		return h.templates.ExecuteTemplate(w, "page", h)
@@ -73,17 +73,17 @@ type htmlPage struct {
 	parts     int            // that began
 }
 
-// functions are what the templates call.
-func (h *htmlPage) functions() template.FuncMap {
+// templateFuncs are what the templates call.
+func (h *htmlPage) templateFuncs() template.FuncMap {
 	return template.FuncMap{
 		"policy": func() template.HTML { return policy }, "style": func() template.HTML { return style }, "script": func() template.HTML { return script },
-		"blocks": h.blocks, "seen": h.seen, "lanes": lanesOf, "role": func(r Role) string { return roleNames[r] },
-		"clean": ui.Clean, "lines": func(text string) string { return strings.Join(ui.Paragraphs(text), "\n") },
+		"blocks": h.renderBlocks, "seen": h.encodeSeen, "lanes": lanesOf, "role": func(r Role) string { return roleNames[r] },
+		"clean": ui.Clean, "lines": func(text string) string { return strings.Join(ui.CleanLines(text), "\n") },
 		"kind":    func(k Kind) string { return kinds[k].word },
 		"sign":    func(k Kind) string { return kinds[k].sign },
 		"quote":   func(q Quote) string { return q.In(Columns) },
 		"excerpt": func(text string) string { return ui.Excerpt(text, Columns) },
-		"percent": percent,
+		"percent": barPercent,
 		"rest":    func(n int) int { return n % laneColors },
 		"result":  func(text string) Source { return Source{What: "result", Text: text} },
 		"long":    func(text string) bool { return len(text) > 600 || strings.Count(text, "\n") > 8 },
@@ -96,9 +96,9 @@ var roleNames = [...]string{
 	Marked: "",
 }
 
-// sections prints the blocks of a page. A heading begins a section, within that of the one
+// renderSections prints the blocks of a page. A heading begins a section, within that of the one
 // above it; no level is left out.
-func (h *htmlPage) sections(doc Document) (template.HTML, error) {
+func (h *htmlPage) renderSections(doc Document) (template.HTML, error) {
 	var b strings.Builder
 	top, open := 0, 0
 	for _, block := range doc {
@@ -124,7 +124,7 @@ func (h *htmlPage) sections(doc Document) (template.HTML, error) {
 		if viewers, is := block.(Viewers); is {
 			h.Viewers = viewers
 		}
-		text, err := h.blocks([]Block{block})
+		text, err := h.renderBlocks([]Block{block})
 		if err != nil {
 			return "", err
 		}
@@ -134,8 +134,8 @@ func (h *htmlPage) sections(doc Document) (template.HTML, error) {
 	return template.HTML(b.String()), nil
 }
 
-// blocks prints blocks, each with the template that is called as its type.
-func (h *htmlPage) blocks(list []Block) (template.HTML, error) {
+// renderBlocks prints blocks, each with the template that is called as its type.
+func (h *htmlPage) renderBlocks(list []Block) (template.HTML, error) {
 	var b bytes.Buffer
 	for _, block := range list {
 		if v := reflect.ValueOf(block); v.Kind() == reflect.Slice && v.Len() == 0 {
@@ -148,8 +148,8 @@ func (h *htmlPage) blocks(list []Block) (template.HTML, error) {
 	return template.HTML(b.String()), nil
 }
 
-// seen is what viewers saw of an item: for each yes or no, and the number of the reason.
-func (h *htmlPage) seen(list []Seen) string {
+// encodeSeen is what viewers saw of an item: for each yes or no, and the number of the reason.
+func (h *htmlPage) encodeSeen(list []Seen) string {
 	words := make([]string, len(list))
 	for i, s := range list {
 		n, known := h.reasons[s.Why]
@@ -162,8 +162,8 @@ func (h *htmlPage) seen(list []Seen) string {
 	return strings.Join(words, " ")
 }
 
-// percent is how long the bar of a row is: its number, against the largest of the table.
-func percent(t Table, row []Text) string {
+// barPercent is how long the bar of a row is: its number, against the largest of the table.
+func barPercent(t Table, row []Text) string {
 	number := func(row []Text) float64 {
 		n, _ := strconv.ParseFloat(strings.ReplaceAll(row[2].String(), ",", ""), 64)
 		return n

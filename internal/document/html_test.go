@@ -86,7 +86,7 @@ func TestAnyTextIsTextOnAPage(t *testing.T) {
 		).Draw(r, "said")
 		doc := append(everything(said), document.Paragraph{{Role: document.Link, Text: said, URL: said}})
 		page := printed(t, "html", 80, doc)
-		if !utf8.ValidString(page) || strings.ContainsFunc(page, func(c rune) bool { return c != '\n' && ui.Unsafe(c) }) {
+		if !utf8.ValidString(page) || strings.ContainsFunc(page, func(c rune) bool { return c != '\n' && ui.IsUnsafe(c) }) {
 			r.Fatalf("a page of %q is not safe", said)
 		}
 		for _, name := range markup(page) {

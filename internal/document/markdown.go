@@ -39,10 +39,10 @@ func (p *Page) Add(list ...Block) {
 			continue
 		}
 		if p.depth == 0 && p.last != nil && (!isList(p.last) || !isList(b)) {
-			p.line("")
+			p.printLine("")
 		}
 		p.last = b
-		p.block(b)
+		p.printBlock(b)
 	}
 }
 
@@ -69,37 +69,37 @@ func isList(b Block) bool {
 	return false
 }
 
-func (p *Page) block(b Block) {
+func (p *Page) printBlock(b Block) {
 	switch b := b.(type) {
 	case Heading:
-		p.line(strings.Repeat("#", b.Level) + " " + inline(b.Text))
+		p.printLine(strings.Repeat("#", b.Level) + " " + inlineMarkdown(b.Text))
 		if b.ID != "" {
-			p.line("")
-			p.line(span(b.ID))
+			p.printLine("")
+			p.printLine(codeSpan(b.ID))
 		}
 	case Callout:
-		p.line(inline(b.Text))
+		p.printLine(inlineMarkdown(b.Text))
 	case Fold:
-		p.line(inline(b.Title))
+		p.printLine(inlineMarkdown(b.Title))
 		p.Add(b.Below...)
 	case Facts:
 		var facts []string
 		for _, fact := range b {
-			facts = append(facts, inline(fact))
+			facts = append(facts, inlineMarkdown(fact))
 		}
-		p.line(strings.Join(facts, "; "))
+		p.printLine(strings.Join(facts, "; "))
 	case Paragraph:
-		p.line(inline(Text(b)))
+		p.printLine(inlineMarkdown(Text(b)))
 	case Line:
-		p.line(inline(Text(b)))
+		p.printLine(inlineMarkdown(Text(b)))
 	case Quotation:
-		p.line("> " + inline(Text(b)))
+		p.printLine("> " + inlineMarkdown(Text(b)))
 	case List:
 		for i := range b {
-			p.item(&b[i])
+			p.printItem(&b[i])
 		}
 	case Table:
-		p.table(b)
+		p.printTable(b)
 	case Finding:
 		head := Text{{Strong, b.Rule, ""}, {Text: " " + b.Name + " "}, {Code, b.Place, ""}, {Text: " "}}
 		if b.Severity.Text != "" {
@@ -109,32 +109,32 @@ func (p *Page) block(b Block) {
 		for _, c := range b.Consequences {
 			leads = append(leads, Item{Text: c})
 		}
-		p.item(&Item{Text: head.And(b.Message...), Below: []Block{leads}})
+		p.printItem(&Item{Text: head.And(b.Message...), Below: []Block{leads}})
 	case Changes:
 		for i := range b {
-			p.change(&b[i])
+			p.printChange(&b[i])
 		}
 	case Source:
-		p.source(b)
+		p.printSource(b)
 	case Diagram:
 		var code strings.Builder
 		_ = Mermaid(&code)(Document{b}) // a builder takes everything
-		p.line("```mermaid")
+		p.printLine("```mermaid")
 		p.WriteString(code.String())
-		p.line("```")
+		p.printLine("```")
 	}
 }
 
-// line prints a line inside the lists that are open.
-func (p *Page) line(text string) {
+// printLine prints a line inside the lists that are open.
+func (p *Page) printLine(text string) {
 	if text != "" {
 		p.WriteString(strings.Repeat("  ", p.depth))
 	}
 	p.WriteString(text + "\n")
 }
 
-// below prints what belongs to the list item printed last.
-func (p *Page) below(list ...Block) {
+// printBelow prints what belongs to the list item printed last.
+func (p *Page) printBelow(list ...Block) {
 	last := p.last
 	p.depth++
 	p.Add(list...)
@@ -142,70 +142,70 @@ func (p *Page) below(list ...Block) {
 	p.last = last
 }
 
-func (p *Page) item(it *Item) {
+func (p *Page) printItem(it *Item) {
 	text := "- "
 	if it.Label != "" {
-		text += "**" + escaped(it.Label) + "** "
+		text += "**" + escapeText(it.Label) + "** "
 	}
-	text += inline(it.Text)
+	text += inlineMarkdown(it.Text)
 	if len(it.More) > 0 {
-		text += ", " + inline(it.More)
+		text += ", " + inlineMarkdown(it.More)
 	}
 	if it.Said != "" && !it.Whole {
-		text += ": " + escaped(ui.Excerpt(it.Said, Columns))
+		text += ": " + escapeText(ui.Excerpt(it.Said, Columns))
 	}
-	p.line(text)
+	p.printLine(text)
 	if it.Whole {
-		p.below(Source{Text: it.Said})
+		p.printBelow(Source{Text: it.Said})
 	}
-	p.below(it.Below...)
+	p.printBelow(it.Below...)
 }
 
-func (p *Page) change(c *Change) {
+func (p *Page) printChange(c *Change) {
 	text := Text{{Code, c.Place, ""}, {Text: " "}, {Text: c.What.In(Columns)}}
 	if c.Note != "" {
 		text = text.And(Span{Text: ", "}, Span{Text: c.Note})
 	}
-	p.item(&Item{Label: kinds[c.Kind].word, Text: text, Below: c.Below})
+	p.printItem(&Item{Label: kinds[c.Kind].word, Text: text, Below: c.Below})
 }
 
-func (p *Page) table(t Table) {
+func (p *Page) printTable(t Table) {
 	names, rule := "", ""
 	for _, c := range t.Columns {
-		names += "| " + escaped(c.Name) + " "
+		names += "| " + escapeText(c.Name) + " "
 		rule += "|---"
 		if c.Right {
 			rule = strings.TrimSuffix(rule, "---") + "--:"
 		}
 	}
-	p.line(names + "|")
-	p.line(rule + "|")
+	p.printLine(names + "|")
+	p.printLine(rule + "|")
 	for _, row := range t.Rows {
 		p.Cells = append(p.Cells, p.Len())
 		text := ""
 		for _, cell := range row {
 			text += "| " + inCell(cell) + " "
 		}
-		p.line(text + "|")
+		p.printLine(text + "|")
 	}
 }
 
-// source is a whole text in a fence that it cannot end.
-func (p *Page) source(s Source) {
+// printSource is a whole text in a fence that it cannot end.
+func (p *Page) printSource(s Source) {
 	if s.Text == "" {
 		return
 	}
 	if s.What != "" {
-		p.line("- " + escaped(s.What))
-		p.below(Source{Text: s.Text})
+		p.printLine("- " + escapeText(s.What))
+		p.printBelow(Source{Text: s.Text})
 		return
 	}
 	fence := strings.Repeat("`", max(longestRun(s.Text, '`')+1, 3))
-	p.line("")
-	p.line(fence + "text")
-	for _, l := range ui.Paragraphs(s.Text) {
-		p.line(l)
+	p.printLine("")
+	p.printLine(fence + "text")
+	for _, l := range ui.CleanLines(s.Text) {
+		p.printLine(l)
 	}
-	p.line(fence)
-	p.line("")
+	p.printLine(fence)
+	p.printLine("")
 }

@@ -18,7 +18,7 @@ func Mermaid(w io.Writer) Printer {
 				b.WriteString("sequenceDiagram\n")
 			}
 			for _, s := range diagram {
-				b.WriteString("    " + s.mermaid() + "\n")
+				b.WriteString("    " + s.asMermaid() + "\n")
 			}
 		}
 		_, err := io.WriteString(w, b.String())
@@ -28,7 +28,7 @@ func Mermaid(w io.Writer) Printer {
 
 var arrows = map[StepKind]string{Send: "->>", Open: "->>+", Answer: "-->>", Close: "-->>-", Lost: "--x"}
 
-func (s *Step) mermaid() string {
+func (s *Step) asMermaid() string {
 	said := make([]string, len(s.Lines))
 	for i, line := range s.Lines {
 		if s.Kind == Enter {

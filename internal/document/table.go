@@ -11,8 +11,8 @@ import (
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
-// table prints rows below their names, without lines between them.
-func (l *lines) table(t Table) {
+// writeTable prints rows below their names, without lines between them.
+func (l *lines) writeTable(t Table) {
 	rows := make([][]string, len(t.Rows))
 	for i, row := range t.Rows {
 		rows[i] = make([]string, len(row))
@@ -20,7 +20,7 @@ func (l *lines) table(t Table) {
 			rows[i][n] = cell.Styled()
 		}
 	}
-	fit(t.Columns, rows, l.width)
+	fitColumns(t.Columns, rows, l.width)
 	names, align := make([]string, len(t.Columns)), make(tw.Alignment, len(t.Columns))
 	padding := make([]tw.Padding, len(t.Columns))
 	for i, c := range t.Columns {
@@ -56,15 +56,15 @@ func (l *lines) table(t Table) {
 	}
 }
 
-// fit makes the rows as wide as the screen: the cells of a column that gives way are
+// fitColumns makes the rows as wide as the screen: the cells of a column that gives way are
 // shortened to what the others leave. Columns that lose their beginnings leave a quarter of
 // the screen to one that is broken.
-func fit(columns []Column, rows [][]string, width int) {
+func fitColumns(columns []Column, rows [][]string, width int) {
 	const least, leastTail = 16, 6
 	broken := slices.ContainsFunc(columns, func(c Column) bool { return c.Give == Break })
 	for i, c := range columns {
 		if c.Give == Keep {
-			width -= widest(c.Name, rows, i) + len(step)
+			width -= columnWidth(c.Name, rows, i) + len(step)
 		}
 	}
 	tails, rest := max(width, least), max(width, least)
@@ -73,7 +73,7 @@ func fit(columns []Column, rows [][]string, width int) {
 			rest = width
 			for i, c := range columns {
 				if c.Give == Tail {
-					rest -= min(widest(c.Name, rows, i), tails) + len(step)
+					rest -= min(columnWidth(c.Name, rows, i), tails) + len(step)
 				}
 			}
 			if rest >= width/4 || tails <= leastTail {
@@ -88,7 +88,7 @@ func fit(columns []Column, rows [][]string, width int) {
 			case Cut:
 				row[i] = ui.Truncate(row[i], rest)
 			case Tail:
-				row[i] = ui.Tail(row[i], tails)
+				row[i] = ui.TruncateLeft(row[i], tails)
 			case Break:
 				row[i] = strings.Join(ui.Wrap(row[i], max(rest, least)), "\n")
 			}
@@ -96,8 +96,8 @@ func fit(columns []Column, rows [][]string, width int) {
 	}
 }
 
-// widest is the width of a column.
-func widest(name string, rows [][]string, i int) int {
+// columnWidth is the width of a column.
+func columnWidth(name string, rows [][]string, i int) int {
 	w := ui.Width(name)
 	for _, row := range rows {
 		w = max(w, ui.Width(row[i]))

@@ -22,11 +22,11 @@ func Lines(screen *ui.Screen) Printer {
 
 // OnScreen is a document in the lines of a screen.
 func OnScreen(screen *ui.Screen, doc ...Block) string {
-	return layout(doc, screen.Width, screen.TextWidth())
+	return layoutLines(doc, screen.Width, screen.TextWidth())
 }
 
-// Unstyled is a document in lines without colour.
-func Unstyled(doc Document, width int) string { return ansi.Strip(layout(doc, width, width)) }
+// UnstyledLines is a document in lines without colour.
+func UnstyledLines(doc Document, width int) string { return ansi.Strip(layoutLines(doc, width, width)) }
 
 // Styled is a text on one line of a screen.
 func (t Text) Styled() string {
@@ -46,9 +46,9 @@ var styles = [...]*lipgloss.Style{
 	Marked: nil,
 }
 
-func layout(doc Document, width, wrap int) string {
+func layoutLines(doc Document, width, wrap int) string {
 	l := lines{width: width, wrap: wrap}
-	l.blocks(doc, "")
+	l.writeBlocks(doc, "")
 	return l.out.String()
 }
 
@@ -59,50 +59,50 @@ type lines struct {
 
 const step = "  " // of what belongs to something
 
-func (l *lines) blocks(list []Block, indent string) {
+func (l *lines) writeBlocks(list []Block, indent string) {
 	for _, b := range list {
 		switch b := b.(type) {
 		case Gap:
 			l.out.WriteString("\n")
 		case Heading:
-			l.heading(b, indent)
+			l.writeHeading(b, indent)
 		case Callout:
-			l.paragraph(b.Text, indent)
+			l.writeParagraph(b.Text, indent)
 		case Fold:
-			l.paragraph(b.Title, indent)
-			l.blocks(b.Below, indent+step)
+			l.writeParagraph(b.Title, indent)
+			l.writeBlocks(b.Below, indent+step)
 		case Facts:
 			for _, fact := range b {
-				l.paragraph(fact, indent+step)
+				l.writeParagraph(fact, indent+step)
 			}
 		case Paragraph:
-			l.paragraph(Text(b), indent)
+			l.writeParagraph(Text(b), indent)
 		case Line:
 			l.out.WriteString(indent + Text(b).Styled() + "\n")
 		case Quotation:
-			l.paragraph(Text(b), indent+step+step)
+			l.writeParagraph(Text(b), indent+step+step)
 		case List:
-			l.list(b, indent)
+			l.writeList(b, indent)
 		case Table:
-			l.table(b)
+			l.writeTable(b)
 		case Finding:
-			l.finding(b, cmp.Or(indent, step))
+			l.writeFinding(b, cmp.Or(indent, step))
 		case Changes:
-			l.changes(b, indent+step+step)
+			l.writeChanges(b, indent+step+step)
 		case Source:
-			l.source(b, indent)
+			l.writeSource(b, indent)
 		case Commands:
-			l.commands(b)
+			l.writeCommands(b)
 		case Diagram, Viewers: // a screen has no room for it
 		}
 	}
 }
 
-func (l *lines) paragraph(t Text, indent string) {
+func (l *lines) writeParagraph(t Text, indent string) {
 	l.out.WriteString(ui.Hang(indent, indent, t.Styled(), l.wrap))
 }
 
-func (l *lines) heading(h Heading, indent string) {
+func (l *lines) writeHeading(h Heading, indent string) {
 	switch {
 	case h.Level == 1:
 		return
@@ -114,9 +114,9 @@ func (l *lines) heading(h Heading, indent string) {
 	l.out.WriteString(indent + ui.Bold.Render(id) + step + ui.Truncate(h.Text.Styled(), l.width-lipgloss.Width(indent+id)-len(step)) + "\n")
 }
 
-// list prints items with their labels in a column of their own. A label is not said
+// writeList prints items with their labels in a column of their own. A label is not said
 // again.
-func (l *lines) list(items List, indent string) {
+func (l *lines) writeList(items List, indent string) {
 	labels, before := 0, ""
 	for _, it := range items {
 		labels = max(labels, lipgloss.Width(ui.Clean(it.Label)))
@@ -132,11 +132,11 @@ func (l *lines) list(items List, indent string) {
 			rest = indent + strings.Repeat(" ", labels) + step
 			first = indent + ui.Pad(label, labels) + step
 		}
-		l.item(&it, first, rest)
+		l.writeItem(&it, first, rest)
 	}
 }
 
-func (l *lines) item(it *Item, first, rest string) {
+func (l *lines) writeItem(it *Item, first, rest string) {
 	words := it.Text.Styled()
 	const least = 30 // columns of stored text
 	room := max(l.width-lipgloss.Width(first), least)
@@ -147,34 +147,34 @@ func (l *lines) item(it *Item, first, rest string) {
 		l.out.WriteString(ui.Hang(first, rest, words, l.wrap))
 	case it.Whole:
 		l.out.WriteString(first + words + ":\n")
-		l.whole(it.Said, rest)
+		l.writeWhole(it.Said, rest)
 	default:
 		l.out.WriteString(first + ui.Truncate(ui.WithExcerpt(it.Text.String()+":", it.Said, room), room) + "\n")
 	}
 	if len(it.More) > 0 {
-		l.paragraph(it.More, rest)
+		l.writeParagraph(it.More, rest)
 	}
-	l.blocks(it.Below, rest)
+	l.writeBlocks(it.Below, rest)
 }
 
-// whole prints stored text line by line.
-func (l *lines) whole(text, indent string) {
+// writeWhole prints stored text line by line.
+func (l *lines) writeWhole(text, indent string) {
 	const least = 30
-	for _, line := range ui.Wrapped(text, max(l.width-len(indent), least)) {
+	for _, line := range ui.WrapWhole(text, max(l.width-len(indent), least)) {
 		l.out.WriteString(strings.TrimRight(indent+line, " ") + "\n")
 	}
 }
 
-func (l *lines) source(s Source, indent string) {
+func (l *lines) writeSource(s Source, indent string) {
 	if s.What != "" {
 		l.out.WriteString(indent + ui.Dim.Render(ui.Truncate(ui.Clean(s.What), l.width-len(indent))) + "\n")
 		indent += step
 	}
-	l.whole(s.Text, indent)
+	l.writeWhole(s.Text, indent)
 }
 
-// finding prints a line that greps, and what it says.
-func (l *lines) finding(f Finding, indent string) {
+// writeFinding prints a line that greps, and what it says.
+func (l *lines) writeFinding(f Finding, indent string) {
 	head := Text{{Strong, f.Rule, ""}, {Text: " " + f.Name + step}, {Place, f.Place, ""}}
 	if f.Severity.Text != "" {
 		head = append(Text{f.Severity, {Text: " "}}, head...)
@@ -188,18 +188,18 @@ func (l *lines) finding(f Finding, indent string) {
 		l.out.WriteString(line + step + ui.Shorten(f.Message.Styled(), "", l.width-lipgloss.Width(line)-len(step)) + "\n")
 	} else {
 		l.out.WriteString(line + "\n")
-		l.paragraph(f.Message, indent+step)
+		l.writeParagraph(f.Message, indent+step)
 	}
 	for _, c := range f.Consequences {
-		l.out.WriteString(pointed(c.Styled(), ui.Clean(f.Keep), indent+step, l.wrap, most))
+		l.out.WriteString(consequenceLines(c.Styled(), ui.Clean(f.Keep), indent+step, l.wrap, most))
 	}
 	if f.Known {
 		l.out.WriteString(indent + step + "(known: already in the baseline)\n")
 	}
 }
 
-// pointed is a consequence behind an arrow, on so many lines, but for a word to keep.
-func pointed(text, keep, indent string, width, most int) string {
+// consequenceLines is a consequence behind an arrow, on so many lines, but for a word to keep.
+func consequenceLines(text, keep, indent string, width, most int) string {
 	const first = "→ "
 	rest := indent + step
 	width -= len(rest)
@@ -217,9 +217,9 @@ func pointed(text, keep, indent string, width, most int) string {
 	return strings.Join(lines, "\n"+rest) + "\n"
 }
 
-// commands prints commands one below the other, whole, so that they can be copied. The
+// writeCommands prints commands one below the other, whole, so that they can be copied. The
 // reasons stand behind them, or below where that is too wide.
-func (l *lines) commands(c Commands) {
+func (l *lines) writeCommands(c Commands) {
 	if c.Lead != "" {
 		l.out.WriteString(c.Lead + "\n")
 	}

@@ -40,8 +40,8 @@ func (k Kind) String() string {
 	return [...]string{"unknown", "refused", "unloaded", "unsaved", "version", "absent", "machine", "too-long", "rate-limited", "overloaded", "authentication"}[k]
 }
 
-// Stored reports whether what is stored is the cause.
-func (k Kind) Stored() bool { return k == Refused || k == Unloaded }
+// IsStored reports whether what is stored is the cause.
+func (k Kind) IsStored() bool { return k == Refused || k == Unloaded }
 
 // Said is what a sentence means.
 type Said struct {
@@ -87,18 +87,18 @@ func (e *Error) Causes() []string {
 
 // InSession reports whether what is stored is the cause of any error of the text.
 func (e *Error) InSession() bool {
-	return e.Kind.Stored() || slices.ContainsFunc(e.Also, func(s Said) bool { return s.Kind.Stored() })
+	return e.Kind.IsStored() || slices.ContainsFunc(e.Also, func(s Said) bool { return s.Kind.IsStored() })
 }
 
-// Read recognises what a provider, or a client on its way, answered. Of several errors
+// ParseAnswer recognises what a provider, or a client on its way, answered. Of several errors
 // in one text, a refusal is told before all others.
-func Read(pasted string) Error {
-	t := clean(pasted)
-	letters, places := t.letters()
+func ParseAnswer(pasted string) Error {
+	t := cleanText(pasted)
+	letters, places := t.lettersOnly()
 	e := Error{Message: -1, Block: -1}
 	var named, told []span
 	start, end := 0, len(t)
-	for i, m := range recognised(letters) {
+	for i, m := range recogniseWordings(letters) {
 		at := m.at
 		from, to := places[at[0].start], places[at[len(at)-1].end-1]+1
 		if slices.ContainsFunc(told, func(s span) bool { return from < s.end && s.start < to }) {
@@ -106,8 +106,8 @@ func Read(pasted string) Error {
 		}
 		said := Said{Kind: m.kind, Rules: m.rules, Stores: m.stores, From: m.from, Meaning: m.meaning, Next: m.next}
 		if i > 0 {
-			from, to = t.sentence(from, to)
-			said.Text = t.shown(from, to, nil)
+			from, to = t.widenToSentence(from, to)
+			said.Text = t.displayText(from, to, nil)
 			e.Also, told = append(e.Also, said), append(told, span{from, to})
 			continue
 		}
@@ -118,35 +118,35 @@ func Read(pasted string) Error {
 				if m.ids+1 < len(at) {
 					next = places[at[m.ids+1].start]
 				}
-				named = append(named, t.list(places[at[m.ids].end-1]+1, next)...)
+				named = append(named, t.listIDs(places[at[m.ids].end-1]+1, next)...)
 			}
 			if n == 0 && named != nil {
 				end = max(end, named[len(named)-1].end)
 			}
-			at = m.find(letters, at[len(at)-1].end, nil)
+			at = m.findPieces(letters, at[len(at)-1].end, nil)
 		}
-		start, end = t.sentence(start, end)
+		start, end = t.widenToSentence(start, end)
 		told = append(told, span{start, end})
 		if m := place().FindStringSubmatch(marks.Replace(string(t[start:min(len(t), end+longText)]))); m != nil {
-			e.Message, e.Block = number(m[1]+m[3]), number(m[2])
+			e.Message, e.Block = parseNumber(m[1]+m[3]), parseNumber(m[2])
 		}
 	}
 	if named == nil {
-		named = t.anywhere()
+		named = t.idsAnywhere()
 	}
 	for _, at := range named {
-		if id := t.id(at); !slices.Contains(e.IDs, id) {
+		if id := t.idAt(at); !slices.Contains(e.IDs, id) {
 			e.IDs = append(e.IDs, id)
 		}
 	}
-	e.Text = t.shown(start, end, named)
+	e.Text = t.displayText(start, end, named)
 	if inner := ""; e.Kind == Unknown {
 		if m := inBody().FindStringSubmatch(pasted); m != nil && json.Unmarshal([]byte(m[1]), &inner) == nil {
-			said := clean(inner)
-			e.Text = said.shown(0, len(said), nil)
+			said := cleanText(inner)
+			e.Text = said.displayText(0, len(said), nil)
 		}
 	}
-	e.Words, e.Paths = t.words(), t.paths()
+	e.Words, e.Paths = t.collectWords(), t.collectPaths()
 	return e
 }
 
@@ -165,7 +165,7 @@ var (
 // most is how many words and paths of a text are looked for.
 const most = 256
 
-func (t text) words() (list []string) {
+func (t text) collectWords() (list []string) {
 	add := func(word string) {
 		if word = strings.Trim(word, ".:-"); len(list) < most && word != "" && !slices.Contains(list, word) {
 			list = append(list, word)
@@ -186,8 +186,8 @@ func (t text) words() (list []string) {
 	return list
 }
 
-// paths also gives what is behind the blanks of one, which may be words before it.
-func (t text) paths() (list []string) {
+// collectPaths also gives what is behind the blanks of one, which may be words before it.
+func (t text) collectPaths() (list []string) {
 	for _, found := range pathForm().FindAllStringSubmatch(strings.ReplaceAll(strings.ReplaceAll(string(t), full, ""), blank, " "), most/16) {
 		for path := found[1]; path != ""; _, path, _ = strings.Cut(path, " ") {
 			if path = strings.TrimSpace(path); !slices.Contains(list, path) && len(list) < most {
@@ -208,16 +208,16 @@ const (
 var place = pattern.Lazy(`(?i)(?:messages|contents|input)\\*[.\[]{1,2}(\d{1,6})(?:\\*\]?[.\[](?:content|tool_calls|parts)\\*[.\[](\d{1,6}))?` +
 	`|(?:message ?(?:at ?)?(?:message ?)?(?:position|index)|, ?position) ?(\d{1,6})`)
 
-func number(digits string) int {
+func parseNumber(digits string) int {
 	if n, err := strconv.Atoi(digits); err == nil {
 		return n
 	}
 	return -1
 }
 
-// sentence widens a place to the beginning of the sentence, or to the number of the
+// widenToSentence widens a place to the beginning of the sentence, or to the number of the
 // message that it is about, and to its end.
-func (t text) sentence(start, end int) (int, int) {
+func (t text) widenToSentence(start, end int) (int, int) {
 	from := max(0, start-longLead)
 	lead := string(t[from:start])
 	if all := opened().FindAllStringIndex(lead, -1); all != nil {
@@ -252,8 +252,8 @@ var (
 	ending    = pattern.Lazy(`["{}\n─]|'[,})\]]|\. |\](?:[\x00\x01]|$)`)
 )
 
-// shown is a part of the text for display.
-func (t text) shown(start, end int, ids []span) string {
+// displayText is a part of the text for display.
+func (t text) displayText(start, end int, ids []span) string {
 	s := string(t[start:end])
 	for _, at := range ids {
 		if id := string(t[at.start:at.end]); strings.ContainsAny(id, full+blank) {
@@ -305,12 +305,12 @@ var (
 	closing = pattern.Lazy("^(?:\\.?[\\s\x00\x01]*(?:$|\n)|…|\\. |\\.?['\"’”`\\\\)\\]},])")
 )
 
-// list are the ids in the text between two places, or, if the end is not known, as long
+// listIDs are the ids in the text between two places, or, if the end is not known, as long
 // as another one follows.
-func (t text) list(from, to int) (ids []span) {
+func (t text) listIDs(from, to int) (ids []span) {
 	if to >= 0 {
 		for _, at := range listed().FindAllStringIndex(string(t[from:to]), -1) {
-			ids = t.add(ids, from+at[0], from+at[1])
+			ids = t.addID(ids, from+at[0], from+at[1])
 		}
 		return ids
 	}
@@ -325,7 +325,7 @@ func (t text) list(from, to int) (ids []span) {
 			return ids
 		}
 		end := t.idEnd(from, from+at[1])
-		ids = t.add(ids, from, end)
+		ids = t.addID(ids, from, end)
 		more := len(next.FindString(string(t[end:])))
 		if more == 0 || len(ids) > manyIDs {
 			return ids
@@ -334,11 +334,11 @@ func (t text) list(from, to int) (ids []span) {
 	}
 }
 
-// anywhere are the words of the text that say of themselves that they are ids.
-func (t text) anywhere() (ids []span) {
+// idsAnywhere are the words of the text that say of themselves that they are ids.
+func (t text) idsAnywhere() (ids []span) {
 	for _, at := range idForm().FindAllStringIndex(string(t), -1) {
 		at := span{at[0], t.idEnd(at[0], at[1])}
-		id, function := t.id(at), "abcdefghijklmnopqrstuvwxyz_.-" // what it is made of in a trace
+		id, function := t.idAt(at), "abcdefghijklmnopqrstuvwxyz_.-" // what it is made of in a trace
 		if IsCallID(id) && strings.Trim(id, function) != "" && (at.start == 0 || !isWord().MatchString(string(t[at.start-1:at.start]))) {
 			ids = append(ids, at)
 		}
@@ -370,16 +370,16 @@ func (t text) idEnd(start, end int) int {
 	return start + len(all)
 }
 
-// add adds a place if an id is there.
-func (t text) add(to []span, start, end int) []span {
-	if id := t.id(span{start, end}); len(id) > 200 || noID().MatchString(id) {
+// addID adds a place if an id is there.
+func (t text) addID(to []span, start, end int) []span {
+	if id := t.idAt(span{start, end}); len(id) > 200 || noID().MatchString(id) {
 		return to
 	}
 	return append(to, span{start, end})
 }
 
-// id is the id at a place.
-func (t text) id(at span) string {
+// idAt is the id at a place.
+func (t text) idAt(at span) string {
 	return strings.Trim(marks.Replace(string(t[at.start:at.end])), ".:")
 }
 
@@ -415,21 +415,21 @@ var (
 	escapes  = pattern.Lazy(`\\[\\\x00\x01]*(?:u(?:[\x00\x01]?[0-9a-fA-F]){4}|x(?:[\x00\x01]?[0-9a-fA-F]){2}|[0-3](?:[\x00\x01]?[0-7]){2}|[nrt_"'/` + "`])")
 )
 
-func clean(pasted string) text {
+func cleanText(pasted string) text {
 	if len(pasted) > mostText {
 		pasted = pasted[:mostText/2] + "\n\n" + pasted[len(pasted)-mostText/2:]
 	}
-	s := joined(colour().ReplaceAllString(marks.Replace(strings.ToValidUTF8(pasted, " ")), ""))
+	s := joinLines(colour().ReplaceAllString(marks.Replace(strings.ToValidUTF8(pasted, " ")), ""))
 	spaced := strings.Contains(strings.TrimSpace(s), " ")
 	for range rounds {
 		was := s
-		s = replaced(s, percents(), func(m string) string {
+		s = replaceMatches(s, percents(), func(m string) string {
 			raw, _ := strconv.Unquote(`"` + strings.ReplaceAll(m, "%", `\x`) + `"`)
 			return strings.ToValidUTF8(raw, " ")
 		})
-		s = replaced(s, entities(), html.UnescapeString)
-		s = replaced(s, tags(), func(string) string { return " " })
-		s = replaced(s, escapes(), unescaped)
+		s = replaceMatches(s, entities(), html.UnescapeString)
+		s = replaceMatches(s, tags(), func(string) string { return " " })
+		s = replaceMatches(s, escapes(), unescapedChar)
 		if s == was {
 			break
 		}
@@ -445,8 +445,8 @@ func clean(pasted string) text {
 	}, colour().ReplaceAllString(s, "")))
 }
 
-// replaced replaces what matches, and keeps a mark within it.
-func replaced(s string, re *regexp.Regexp, with func(string) string) string {
+// replaceMatches replaces what matches, and keeps a mark within it.
+func replaceMatches(s string, re *regexp.Regexp, with func(string) string) string {
 	return re.ReplaceAllStringFunc(s, func(m string) string {
 		mark := ""
 		if i := strings.IndexAny(m, blank+full); i >= 0 {
@@ -456,8 +456,8 @@ func replaced(s string, re *regexp.Regexp, with func(string) string) string {
 	})
 }
 
-// unescaped is the character that an escape with any number of backslashes stands for.
-func unescaped(m string) string {
+// unescapedChar is the character that an escape with any number of backslashes stands for.
+func unescapedChar(m string) string {
 	m = strings.TrimLeft(m, `\`)
 	base := 16
 	switch {
@@ -474,9 +474,9 @@ func unescaped(m string) string {
 	return string(rune(r))
 }
 
-// joined takes the lines for one, without what is around each of them. An empty line
+// joinLines takes the lines for one, without what is around each of them. An empty line
 // stays the end of a line.
-func joined(s string) string {
+func joinLines(s string) string {
 	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 	widths := map[int]int{}
 	widest := 0
@@ -503,9 +503,9 @@ func joined(s string) string {
 	return b.String()
 }
 
-// letters are the letters and digits of the text in lower case and nothing else, so that
+// lettersOnly are the letters and digits of the text in lower case and nothing else, so that
 // neither quotation marks nor blanks nor the ends of lines matter, and the place of each.
-func (t text) letters() (string, []int) {
+func (t text) lettersOnly() (string, []int) {
 	letters, places := make([]byte, 0, len(t)), make([]int, 0, len(t))
 	for i, c := range []byte(t) {
 		if 'A' <= c && c <= 'Z' {

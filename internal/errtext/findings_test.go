@@ -32,7 +32,7 @@ func TestTheAnswerToAFindingLeadsBackToItsRule(t *testing.T) {
 						continue
 					}
 					told[f.Rule.ID] = true
-					e := errtext.Read(j.Error)
+					e := errtext.ParseAnswer(j.Error)
 					if !slices.Contains(e.Rules, f.Rule.ID) || !slices.Contains(e.Profiles, j.Profile.Name) {
 						t.Errorf("%s of %s, %s: %v, %v: %s", f.Rule.ID, path, j.Profile.Name, e.Rules, e.Profiles, j.Error)
 					}

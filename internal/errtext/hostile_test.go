@@ -16,10 +16,10 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add("messages.\x00\x012: \xff\xfe `tool_use` ids were found without\x9b31m blocks immediately after: \u202etoolu_01Y2")
 	f.Fuzz(func(t *testing.T, text string) {
-		e := errtext.Read(text)
+		e := errtext.ParseAnswer(text)
 		mustBeSafe(t, e)
 		if e.Kind == errtext.Refused && len(text) < 1000 && utf8.ValidString(text) {
-			if again := errtext.Read("529 Overloaded\n\n" + text); again.Kind != errtext.Refused {
+			if again := errtext.ParseAnswer("529 Overloaded\n\n" + text); again.Kind != errtext.Refused {
 				t.Fatalf("%q is %s behind another error", text, again.Kind)
 			}
 		}
@@ -44,14 +44,14 @@ func TestHostileTextsAreBounded(t *testing.T) {
 		"ampersands":            sentence + strings.Repeat("&amp;", 1<<18),
 		"brackets":              sentence + strings.Repeat("[1;", 1<<18),
 	} {
-		e := errtext.Read(text)
+		e := errtext.ParseAnswer(text)
 		if e.Kind != errtext.Refused || len(e.IDs) == 0 || e.IDs[0] != "call_abc" || !strings.HasPrefix(e.Text, sentence[:len(sentence)-1]) {
 			t.Errorf("%s: %+v", name, e)
 		}
 		mustBeSafe(t, e)
 	}
 	ids := strings.Repeat("call_1, ", 1<<16)
-	if e := errtext.Read("No tool output found for function call " + ids); len(e.IDs) != 1 {
+	if e := errtext.ParseAnswer("No tool output found for function call " + ids); len(e.IDs) != 1 {
 		t.Errorf("%d ids of one repeated id", len(e.IDs))
 	}
 }
@@ -61,7 +61,7 @@ func BenchmarkRead(b *testing.B) {
 	text := strings.Repeat("time=2026-02-09T11:40:21 level=INFO msg=\"item 17 of messages.3.content\"\n", 1<<12)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		errtext.Read(text)
+		errtext.ParseAnswer(text)
 	}
 }
 

@@ -151,8 +151,8 @@ func TestMutilationKeepsWhatIsRecognised(t *testing.T) {
 		profile := rapid.SampledFrom(rules.Profiles).Draw(t, "profile")
 		key := rapid.SampledFrom(slices.Sorted(maps.Keys(profile.Errors))).Draw(t, "rule")
 		ids := rapid.SliceOfNDistinct(callIDs(), 1, 3, rapid.ID).Draw(t, "ids")
-		text := profile.Error(key, rules.Said{Message: rapid.IntRange(0, 3000).Draw(t, "message"), Block: 3, ID: strings.Join(ids, ", "), Name: "tool_use", N: 65})
-		want := errtext.Read(text)
+		text := profile.ErrorText(key, rules.Said{Message: rapid.IntRange(0, 3000).Draw(t, "message"), Block: 3, ID: strings.Join(ids, ", "), Name: "tool_use", N: 65})
+		want := errtext.ParseAnswer(text)
 		if named := strings.Contains(profile.Errors[key], "{id}"); named != slices.Equal(want.IDs, ids) {
 			t.Fatalf("the ids %q are read from %s", want.IDs, text)
 		}
@@ -161,7 +161,7 @@ func TestMutilationKeepsWhatIsRecognised(t *testing.T) {
 			text = c.do(t, text)
 			t.Log(c.name)
 		}
-		got := errtext.Read(text)
+		got := errtext.ParseAnswer(text)
 		if got.Kind != want.Kind || !slices.Equal(got.Rules, want.Rules) || !slices.Equal(got.Profiles, want.Profiles) ||
 			!slices.Equal(got.IDs, want.IDs) || got.Message != want.Message || got.Block != want.Block {
 			t.Fatalf("want %+v\ngot  %+v\nof\n%s", want, got, text)

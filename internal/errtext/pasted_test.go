@@ -37,7 +37,7 @@ func TestPastedTexts(t *testing.T) {
 		}
 		count[strings.Split(name, "/")[0]]++
 		t.Run(name, func(t *testing.T) {
-			e := errtext.Read(string(archive.Files[i].Data))
+			e := errtext.ParseAnswer(string(archive.Files[i].Data))
 			told := strings.TrimSpace("ids: "+strings.Join(e.IDs, " ")) + "\nplace: " + orNone(e.Message) + " " + orNone(e.Block) + "\n"
 			told = fmt.Sprintf("%s %s %s\n%s", e.Kind, first(e.Rules), first(e.Profiles), told)
 			want, sentence, _ := strings.Cut(string(expected.Data), "text: ")

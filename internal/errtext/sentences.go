@@ -27,12 +27,12 @@ type row struct {
 // rows are those of both tables. What is about the stored session comes before what is not,
 // so that of several errors in one text it is told first.
 var rows = sync.OnceValue(func() []*row {
-	list := append(table(sentences), table(runtimes)...)
+	list := append(parseTable(sentences), parseTable(runtimes)...)
 	slices.SortStableFunc(list, func(a, b *row) int { return cmp.Compare(min(a.kind, TooLong), min(b.kind, TooLong)) })
 	return list
 })
 
-func table(text string) (rows []*row) {
+func parseTable(text string) (rows []*row) {
 	kinds, named, meanings := map[string]Kind{}, map[string][]string{}, map[string]string{}
 	for k := Unknown; k <= Authentication; k++ {
 		kinds[k.String()] = k
@@ -96,9 +96,9 @@ type piece struct {
 // How many letters stand for few words, and for a list of ids.
 const fewWords, manyIDs = 64, 2048
 
-var wordings = sync.OnceValue(compiled)
+var wordings = sync.OnceValue(compileWordings)
 
-func compiled() (list []wording) {
+func compileWordings() (list []wording) {
 	for _, r := range rows() {
 		for _, words := range r.wordings {
 			w := wording{row: r, must: -1, ids: -1}
@@ -128,13 +128,13 @@ func compiled() (list []wording) {
 	return list
 }
 
-// recognised are the wordings that are in the letters of a text, the first of each row that
+// recogniseWordings are the wordings that are in the letters of a text, the first of each row that
 // says something of its own, and where their pieces are.
-func recognised(letters string) (found []match) {
+func recogniseWordings(letters string) (found []match) {
 	all := wordings()
 	for i := range all {
-		if w := &all[i]; !slices.ContainsFunc(found, func(m match) bool { return m.same(w) }) {
-			if at := w.find(letters, 0, nil); at != nil {
+		if w := &all[i]; !slices.ContainsFunc(found, func(m match) bool { return m.saysSame(w) }) {
+			if at := w.findPieces(letters, 0, nil); at != nil {
 				found = append(found, match{w, at})
 			}
 		}
@@ -148,12 +148,12 @@ type match struct {
 	at []span
 }
 
-// same reports whether a wording would say the same again.
-func (m match) same(w *wording) bool { return m.row == w.row || m.meaning == w.meaning }
+// saysSame reports whether a wording would say the same again.
+func (m match) saysSame(w *wording) bool { return m.row == w.row || m.meaning == w.meaning }
 
-// find is where the pieces are, of which some are found, and the next one from an index
+// findPieces is where the pieces are, of which some are found, and the next one from an index
 // on; nil where they are not.
-func (w *wording) find(letters string, from int, found []span) []span {
+func (w *wording) findPieces(letters string, from int, found []span) []span {
 	n := len(found)
 	if n == len(w.pieces) {
 		return found
@@ -162,7 +162,7 @@ func (w *wording) find(letters string, from int, found []span) []span {
 	window := letters[from:min(len(letters), from+p.gap+len(p.letters))]
 	for i := strings.Index(window, p.letters); i >= 0; {
 		at := span{from + i, from + i + len(p.letters)}
-		if all := w.find(letters, at.end, append(found[:n:n], at)); all != nil {
+		if all := w.findPieces(letters, at.end, append(found[:n:n], at)); all != nil {
 			return all
 		}
 		next := strings.Index(window[i+1:], p.letters)

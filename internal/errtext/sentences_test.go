@@ -23,10 +23,10 @@ func TestWhatSessctlItselfPrintsIsRecognised(t *testing.T) {
 	said := rules.Said{Message: 12, Block: 3, ID: "c1, toolu_01Y2", Name: "read", N: 46}
 	for _, p := range rules.Profiles {
 		for _, key := range slices.Sorted(maps.Keys(p.Errors)) {
-			template, text := p.Errors[key], p.Error(key, said)
+			template, text := p.Errors[key], p.ErrorText(key, said)
 			rule, _, _ := strings.Cut(key, " ")
 			for _, text := range []string{text, withoutBacktickedWords(text)} {
-				e := errtext.Read(text)
+				e := errtext.ParseAnswer(text)
 				if e.Kind != errtext.Refused && e.Kind != errtext.TooLong || !slices.Contains(e.Rules, rule) || !slices.Contains(e.Profiles, p.Name) {
 					t.Errorf("%s, %s: %s with the rules %v, of %v:\n%s", p.Name, key, e.Kind, e.Rules, e.Profiles, text)
 				}
@@ -46,7 +46,7 @@ func TestWhatSessctlItselfPrintsIsRecognised(t *testing.T) {
 					t.Errorf("%s, %s: message %d, block %d:\n%s", p.Name, key, e.Message, e.Block, text)
 				}
 			}
-			if e := errtext.Read(text); !strings.HasPrefix(text, strings.TrimSuffix(e.Text, ".")) && !strings.HasSuffix(text, e.Text) {
+			if e := errtext.ParseAnswer(text); !strings.HasPrefix(text, strings.TrimSuffix(e.Text, ".")) && !strings.HasSuffix(text, e.Text) {
 				t.Errorf("%s, %s is shown as\n%q, is\n%q", p.Name, key, e.Text, text)
 			}
 		}
@@ -73,7 +73,7 @@ func TestTheTableNamesRulesAndProfilesThatExist(t *testing.T) {
 			}
 		}
 		for _, id := range row.Rules {
-			if catalogue.Find(id) == nil {
+			if catalogue.FindRule(id) == nil {
 				t.Errorf("%s does not exist", id)
 			}
 		}
@@ -90,7 +90,7 @@ func TestEveryWordingIsRecognisedAsItsOwnRow(t *testing.T) {
 	gaps := strings.NewReplacer("*", "17 x", "{id}", "call_7", "~", "")
 	for _, row := range errtext.Table() {
 		for _, wording := range row.Wordings {
-			e := errtext.Read(gaps.Replace(wording))
+			e := errtext.ParseAnswer(gaps.Replace(wording))
 			if e.Kind != row.Kind || !slices.Equal(e.Rules, row.Rules) || !slices.Equal(e.Profiles, row.Profiles) {
 				t.Errorf("%s: %s, %v, %v", wording, e.Kind, e.Rules, e.Profiles)
 			}
@@ -127,7 +127,7 @@ func TestEveryTextOfTheCollectionIsRecognised(t *testing.T) {
 			read++
 			text = holes.Replace(text)
 			for _, text := range []string{text, withoutBacktickedWords(text)} {
-				if e := errtext.Read(text); e.Kind != errtext.Refused && e.Kind != errtext.TooLong {
+				if e := errtext.ParseAnswer(text); e.Kind != errtext.Refused && e.Kind != errtext.TooLong {
 					t.Errorf("%s: %s: %s", cells[0], e.Kind, text)
 				}
 			}

@@ -19,28 +19,28 @@ import (
 
 // fills take what an event of a kind says besides what all have.
 var fills = [...]func(*Reader, *object, *recording.Event){
-	recording.UserMessage:    (*Reader).userMessage,
+	recording.UserMessage:    (*Reader).takeUserMessage,
 	recording.Choice:         textIn(keyContent),
 	recording.Reasoning:      textIn(keyContent),
-	recording.PartialCall:    (*Reader).call,
-	recording.CallStarted:    (*Reader).call,
-	recording.CallAnswered:   (*Reader).answer,
-	recording.ChildCompleted: (*Reader).child,
-	recording.TokenUsage:     (*Reader).usage,
+	recording.PartialCall:    (*Reader).takeCall,
+	recording.CallStarted:    (*Reader).takeCall,
+	recording.CallAnswered:   (*Reader).takeAnswer,
+	recording.ChildCompleted: (*Reader).takeChild,
+	recording.TokenUsage:     (*Reader).takeUsage,
 	recording.TitleSet:       textIn(keyTitle),
-	recording.Summarized:     (*Reader).summary,
-	recording.Switched:       (*Reader).switched,
+	recording.Summarized:     (*Reader).takeSummary,
+	recording.Switched:       (*Reader).takeSwitch,
 	recording.Failed:         textIn(keyError),
 }
 
-// fill makes an event of its members.
-func (r *Reader) fill(o *object, line int64, e *recording.Event) {
+// fillEvent makes an event of its members.
+func (r *Reader) fillEvent(o *object, line int64, e *recording.Event) {
 	*e = recording.Event{
-		Line: line, Name: r.name(o, keyType), Agent: r.name(o, keyAgent), Session: r.name(o, keySession),
+		Line: line, Name: r.internName(o, keyType), Agent: r.internName(o, keyAgent), Session: r.internName(o, keySession),
 	}
 	e.Kind = kinds[e.Name]
 	if t := o[keyTime]; t.Kind() == '"' {
-		_ = e.Time.UnmarshalText(unquoted(t)) // what is no time stays zero
+		_ = e.Time.UnmarshalText(unquotedText(t)) // what is no time stays zero
 	}
 	if int(e.Kind) < len(fills) && fills[e.Kind] != nil {
 		fills[e.Kind](r, o, e)
@@ -55,17 +55,17 @@ func textIn(k key) func(*Reader, *object, *recording.Event) {
 	}
 }
 
-// userMessage takes the text parts where there is no text, as docker agent's
+// takeUserMessage takes the text parts where there is no text, as docker agent's
 // adapter does with stored messages.
-func (r *Reader) userMessage(o *object, e *recording.Event) {
+func (r *Reader) takeUserMessage(o *object, e *recording.Event) {
 	e.Text, e.Position = textOf(o[keyMessage]), numberOf(o[keyPosition], -1)
 	if e.Text != "" || r.Shallow {
 		return
 	}
 	var parts []string
-	for _, value := range r.parse.elements(o[keyMultiContent]) {
+	for _, value := range r.parse.readElements(o[keyMultiContent]) {
 		var part object
-		r.parse.inner(value, &part)
+		r.parse.readInner(value, &part)
 		if text := textOf(part[keyText]); text != "" {
 			parts = append(parts, text)
 		}
@@ -73,10 +73,10 @@ func (r *Reader) userMessage(o *object, e *recording.Event) {
 	e.Text = strings.Join(parts, "\n")
 }
 
-// call takes a call. In a stream the arguments of a call come in pieces (from
+// takeCall takes a call. In a stream the arguments of a call come in pieces (from
 // v1.34.0, #2163) or grow, so they say whom a partial one asks only once they are
 // whole.
-func (r *Reader) call(o *object, e *recording.Event) {
+func (r *Reader) takeCall(o *object, e *recording.Event) {
 	e.Call = r.callOf(o)
 	c := &e.Call
 	c.Form = session.FormOf(c.Args)
@@ -87,58 +87,58 @@ func (r *Reader) call(o *object, e *recording.Event) {
 
 func (r *Reader) callOf(o *object) session.Call {
 	var call, function object
-	r.parse.inner(o[keyToolCall], &call)
-	r.parse.inner(call[keyFunction], &function)
-	return session.Call{ID: textOf(call[keyID]), Name: r.name(&function, keyName), Args: textOf(function[keyArguments])}
+	r.parse.readInner(o[keyToolCall], &call)
+	r.parse.readInner(call[keyFunction], &function)
+	return session.Call{ID: textOf(call[keyID]), Name: r.internName(&function, keyName), Args: textOf(function[keyArguments])}
 }
 
-// answer takes a result. Until v1.33 it holds its call, from v1.34.0 (#2163) the
+// takeAnswer takes a result. Until v1.33 it holds its call, from v1.34.0 (#2163) the
 // call's id and the tool's definition.
-func (r *Reader) answer(o *object, e *recording.Event) {
+func (r *Reader) takeAnswer(o *object, e *recording.Event) {
 	e.Call, e.Text = r.callOf(o), textOf(o[keyResponse])
 	if o[keyCallID] != nil {
 		e.Call.ID = textOf(o[keyCallID])
 	}
 	var definition, result object
 	if e.Call.Name == "" {
-		r.parse.inner(o[keyToolDefinition], &definition)
-		e.Call.Name = r.name(&definition, keyName)
+		r.parse.readInner(o[keyToolDefinition], &definition)
+		e.Call.Name = r.internName(&definition, keyName)
 	}
-	r.parse.inner(o[keyResult], &result)
+	r.parse.readInner(o[keyResult], &result)
 	e.IsError = result[keyIsError].Kind() == 't' || o[keyIsError].Kind() == 't'
 }
 
-func (r *Reader) child(o *object, e *recording.Event) {
-	e.Session = r.name(o, keyParentSession)
+func (r *Reader) takeChild(o *object, e *recording.Event) {
+	e.Session = r.internName(o, keyParentSession)
 	if r.Shallow {
 		var child object
-		r.parse.inner(o[keySubSession], &child)
-		if id := r.name(&child, keyID); id != "" {
+		r.parse.readInner(o[keySubSession], &child)
+		if id := r.internName(&child, keyID); id != "" {
 			e.Child = &session.Tree{Sessions: []*session.Session{{ID: id}}}
 		}
 		return
 	}
-	tree, err := dockeragent.Nested(o[keySubSession])
+	tree, err := dockeragent.DecodeNested(o[keySubSession])
 	if err != nil {
-		r.skip(e.Line, "its sub-session cannot be read: "+err.Error())
+		r.skipLine(e.Line, "its sub-session cannot be read: "+err.Error())
 		return
 	}
 	e.Child = tree
 }
 
-func (r *Reader) usage(o *object, e *recording.Event) {
+func (r *Reader) takeUsage(o *object, e *recording.Event) {
 	var usage, last object
-	r.parse.inner(o[keyUsage], &usage)
-	r.parse.inner(usage[keyLastMessage], &last)
-	e.Model = r.name(&last, keyModel)
+	r.parse.readInner(o[keyUsage], &usage)
+	r.parse.readInner(usage[keyLastMessage], &last)
+	e.Model = r.internName(&last, keyModel)
 }
 
-func (r *Reader) summary(o *object, e *recording.Event) {
+func (r *Reader) takeSummary(o *object, e *recording.Event) {
 	e.Text, e.KeptFrom = textOf(o[keySummary]), numberOf(o[keyFirstKept], 0)
 }
 
-func (r *Reader) switched(o *object, e *recording.Event) {
-	e.Start, e.From, e.To = o[keySwitching].Kind() == 't', r.name(o, keyFrom), r.name(o, keyTo)
+func (r *Reader) takeSwitch(o *object, e *recording.Event) {
+	e.Start, e.From, e.To = o[keySwitching].Kind() == 't', r.internName(o, keyFrom), r.internName(o, keyTo)
 }
 
 // textOf is the text of a string, "" for any other value.
@@ -146,7 +146,7 @@ func textOf(v jsontext.Value) string {
 	if v.Kind() != '"' {
 		return ""
 	}
-	return string(unquoted(v))
+	return string(unquotedText(v))
 }
 
 // numberOf is a whole number; instead stands for any other value.
@@ -226,7 +226,7 @@ const (
 )
 
 // keys are the names of the members, exactly as docker agent writes them.
-var keys = named(map[string]key{
+var keys = indexKeys(map[string]key{
 	"Model":             keyModel,
 	"agent_name":        keyAgent,
 	"arguments":         keyArguments,
@@ -260,7 +260,7 @@ var keys = named(map[string]key{
 	"usage":             keyUsage,
 })
 
-func named(all map[string]key) (names jsonscan.Names[key]) {
+func indexKeys(all map[string]key) (names jsonscan.Names[key]) {
 	for name, k := range all {
 		names.Set(name, k)
 	}
@@ -279,30 +279,30 @@ type parser struct {
 
 var errNoObject = errors.New("it is not a JSON object")
 
-// object reads an object that is all of data. The values point into data.
-func (p *parser) object(data []byte, o *object) error {
+// readObject reads an object that is all of data. The values point into data.
+func (p *parser) readObject(data []byte, o *object) error {
 	*o = object{}
-	if split(data, o) {
+	if splitMembers(data, o) {
 		return nil
 	}
-	return p.exact(data, o)
+	return p.readExactly(data, o)
 }
 
-// split finds the members in one pass. It is false for what is no object and for forms that
+// splitMembers finds the members in one pass. It is false for what is no object and for forms that
 // exact decides about.
-func split(data []byte, o *object) bool {
-	s := jsonscan.Over(data)
-	return s.Members(func(name []byte) bool {
-		value, ok := s.Value()
-		if k := jsonscan.Find(&keys, name); k != nil { // the last one counts
+func splitMembers(data []byte, o *object) bool {
+	s := jsonscan.NewScanner(data)
+	return s.VisitMembers(func(name []byte) bool {
+		value, ok := s.ReadValue()
+		if k := jsonscan.FindName(&keys, name); k != nil { // the last one counts
 			o[*k] = value
 		}
 		return ok
-	}) && data[len(data)-1] == '}' && s.End()
+	}) && data[len(data)-1] == '}' && s.IsAtEnd()
 }
 
-// exact is the reference for what split finds, and says what is wrong.
-func (p *parser) exact(data []byte, o *object) error {
+// readExactly is the reference for what split finds, and says what is wrong.
+func (p *parser) readExactly(data []byte, o *object) error {
 	*o = object{}
 	p.reset(data)
 	if p.dec.PeekKind() != '{' {
@@ -312,7 +312,7 @@ func (p *parser) exact(data []byte, o *object) error {
 		return err
 	}
 	for p.dec.PeekKind() == '"' {
-		if err := p.member(data, o); err != nil {
+		if err := p.readMember(data, o); err != nil {
 			return err
 		}
 	}
@@ -325,12 +325,12 @@ func (p *parser) exact(data []byte, o *object) error {
 	return nil
 }
 
-func (p *parser) member(data []byte, o *object) error {
+func (p *parser) readMember(data []byte, o *object) error {
 	name, err := p.dec.ReadValue()
 	if err != nil {
 		return err
 	}
-	k := jsonscan.Find(&keys, unquoted(name))
+	k := jsonscan.FindName(&keys, unquotedText(name))
 	value, err := p.dec.ReadValue()
 	if err != nil {
 		return err
@@ -342,16 +342,16 @@ func (p *parser) member(data []byte, o *object) error {
 	return nil
 }
 
-// inner reads an object within an event that was read; what is none has no
+// readInner reads an object within an event that was read; what is none has no
 // members.
-func (p *parser) inner(value jsontext.Value, o *object) {
-	if p.object(value, o) != nil {
+func (p *parser) readInner(value jsontext.Value, o *object) {
+	if p.readObject(value, o) != nil {
 		*o = object{}
 	}
 }
 
-// elements are the elements of an array within an event that was read.
-func (p *parser) elements(array jsontext.Value) (list []jsontext.Value) {
+// readElements are the elements of an array within an event that was read.
+func (p *parser) readElements(array jsontext.Value) (list []jsontext.Value) {
 	if array.Kind() != '[' {
 		return nil
 	}
@@ -371,8 +371,8 @@ func (p *parser) reset(data []byte) {
 	p.dec.Reset(&p.buf, tolerant)
 }
 
-// unquoted is the text of a string, without a copy where it stands there as it is.
-func unquoted(s jsontext.Value) []byte {
+// unquotedText is the text of a string, without a copy where it stands there as it is.
+func unquotedText(s jsontext.Value) []byte {
 	if inner := s[1 : len(s)-1]; bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
 		return inner
 	}

@@ -65,14 +65,14 @@ func (r *Reader) Next(e *recording.Event) error {
 		line, err := r.lines.Next()
 		switch err {
 		case nil:
-			if r.line(line, e) {
+			if r.takeLine(line, e) {
 				return nil
 			}
 		case lines.ErrTooLong:
-			r.giveUp()
-			r.skip(line.Number, err.Error())
+			r.dropBegun()
+			r.skipLine(line.Number, err.Error())
 		case io.EOF:
-			if r.complete(e) {
+			if r.completeEvent(e) {
 				return nil
 			}
 			r.tellCut()
@@ -83,28 +83,28 @@ func (r *Reader) Next(e *recording.Event) error {
 	}
 }
 
-// take makes an event of what should be one JSON object.
-func (r *Reader) take(data []byte, line int64, e *recording.Event) bool {
-	return r.accept(r.parse.object(data, &r.event), line, e)
+// takeObject makes an event of what should be one JSON object.
+func (r *Reader) takeObject(data []byte, line int64, e *recording.Event) bool {
+	return r.acceptEvent(r.parse.readObject(data, &r.event), line, e)
 }
 
-// accept makes an event of the object that was read last.
-func (r *Reader) accept(err error, line int64, e *recording.Event) bool {
+// acceptEvent makes an event of the object that was read last.
+func (r *Reader) acceptEvent(err error, line int64, e *recording.Event) bool {
 	r.last = line
 	switch {
 	case err != nil:
-		r.skip(line, explain(err))
+		r.skipLine(line, explainError(err))
 		return false
 	case r.event[keyType].Kind() != '"':
-		r.skip(line, "the object has no type, so it is not an event")
+		r.skipLine(line, "the object has no type, so it is not an event")
 		return false
 	}
-	r.fill(&r.event, line, e)
+	r.fillEvent(&r.event, line, e)
 	return true
 }
 
-// name is the text of a string that repeats: it is copied once.
-func (r *Reader) name(o *object, k key) string {
+// internName is the text of a string that repeats: it is copied once.
+func (r *Reader) internName(o *object, k key) string {
 	const enough = 4096
 	v, latest := o[k], &r.latest[k]
 	switch {
@@ -118,7 +118,7 @@ func (r *Reader) name(o *object, k key) string {
 		if len(r.names) == enough {
 			clear(r.names)
 		}
-		known = spelled{string(v), string(unquoted(v))}
+		known = spelled{string(v), string(unquotedText(v))}
 		r.names[known.raw] = known
 	}
 	*latest = known
@@ -146,7 +146,7 @@ func (r *Reader) Skipped() []Skipped { return r.skipped }
 // SkippedCount is how many lines were skipped so far.
 func (r *Reader) SkippedCount() int { return r.count }
 
-func (r *Reader) skip(line int64, why string) {
+func (r *Reader) skipLine(line int64, why string) {
 	if r.count++; r.count <= most {
 		r.skipped = append(r.skipped, Skipped{Line: line, Why: why})
 	}
@@ -160,8 +160,8 @@ func (r *Reader) tellCut() {
 	}
 }
 
-// explain says why what should be an event is none.
-func explain(err error) string {
+// explainError says why what should be an event is none.
+func explainError(err error) string {
 	var syntax *jsontext.SyntacticError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -185,26 +185,26 @@ type begun struct {
 	line int64  // its first one
 }
 
-// line takes a line and reports whether it makes an event complete. An event of
+// takeLine takes a line and reports whether it makes an event complete. An event of
 // one line of data is complete without the blank line that should follow.
-func (r *Reader) line(line lines.Line, e *recording.Event) bool {
+func (r *Reader) takeLine(line lines.Line, e *recording.Event) bool {
 	data, isData := bytes.CutPrefix(line.Text, dataField)
 	if isData {
 		data = bytes.TrimLeft(data, " \t")
 	}
 	switch {
 	case isData && r.begun.data != nil:
-		r.goOn(data)
+		r.continueEvent(data)
 		return false
 	case isData:
-		return r.begin(data, line.Number, e)
+		return r.beginEvent(data, line.Number, e)
 	case len(line.Text) == 0:
-		return r.complete(e)
+		return r.completeEvent(e)
 	case isField(line.Text):
 		return false
 	}
-	r.giveUp()
-	return r.take(line.Text, line.Number, e)
+	r.dropBegun()
+	return r.takeObject(line.Text, line.Number, e)
 }
 
 func isField(text []byte) bool {
@@ -216,38 +216,38 @@ func isField(text []byte) bool {
 	return false
 }
 
-func (r *Reader) begin(data []byte, line int64, e *recording.Event) bool {
+func (r *Reader) beginEvent(data []byte, line int64, e *recording.Event) bool {
 	if len(data) == 0 || bytes.Equal(data, done) {
 		return false
 	}
-	err := r.parse.object(data, &r.event)
+	err := r.parse.readObject(data, &r.event)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		r.begun = begun{bytes.Clone(data), line}
 		return false
 	}
-	return r.accept(err, line, e)
+	return r.acceptEvent(err, line, e)
 }
 
-func (r *Reader) goOn(data []byte) {
+func (r *Reader) continueEvent(data []byte) {
 	if len(r.begun.data)+len(data) >= lines.MaxLength {
-		r.skip(r.begun.line, lines.ErrTooLong.Error())
+		r.skipLine(r.begun.line, lines.ErrTooLong.Error())
 		r.begun = begun{}
 		return
 	}
 	r.begun.data = append(append(r.begun.data, '\n'), data...)
 }
 
-// complete takes the event that was begun, if one was.
-func (r *Reader) complete(e *recording.Event) bool {
+// completeEvent takes the event that was begun, if one was.
+func (r *Reader) completeEvent(e *recording.Event) bool {
 	b := r.begun
 	r.begun = begun{}
-	return b.data != nil && r.take(b.data, b.line, e)
+	return b.data != nil && r.takeObject(b.data, b.line, e)
 }
 
-// giveUp skips the event that was begun, if one was: something else follows.
-func (r *Reader) giveUp() {
+// dropBegun skips the event that was begun, if one was: something else follows.
+func (r *Reader) dropBegun() {
 	if r.begun.data != nil {
-		r.skip(r.begun.line, endsInTheMiddle)
+		r.skipLine(r.begun.line, endsInTheMiddle)
 		r.begun = begun{}
 	}
 }

@@ -53,7 +53,7 @@ var splits = []struct {
 func TestSplitFindsWhatTheExactPathFinds(t *testing.T) {
 	for _, tc := range splits {
 		var o object
-		if took := split([]byte(tc.text), &o); took == tc.left {
+		if took := splitMembers([]byte(tc.text), &o); took == tc.left {
 			t.Errorf("%q: split took it: %t", tc.text, took)
 		}
 		agree(t, []byte(tc.text))
@@ -73,7 +73,7 @@ var usual = strings.Split(strings.TrimSpace(`
 func TestSplitTakesWhatIsRecorded(t *testing.T) {
 	for _, line := range usual {
 		var o object
-		if !split([]byte(line), &o) {
+		if !splitMembers([]byte(line), &o) {
 			t.Errorf("left to the exact path: %s", line)
 		}
 		agree(t, []byte(line))
@@ -91,11 +91,11 @@ func FuzzSplit(f *testing.F) {
 // else in it.
 func agree(t *testing.T, data []byte) {
 	var fast, exact object
-	if !split(data, &fast) {
+	if !splitMembers(data, &fast) {
 		return
 	}
 	var p parser
-	if err := p.exact(slices.Clone(data), &exact); err != nil {
+	if err := p.readExactly(slices.Clone(data), &exact); err != nil {
 		t.Fatalf("%q: split takes it, the exact path says %v", data, err)
 	}
 	if diff := cmp.Diff(exact, fast); diff != "" {

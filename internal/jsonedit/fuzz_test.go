@@ -29,7 +29,7 @@ func FuzzSet(f *testing.F) {
 		if len(value) == 0 {
 			value = nil
 		}
-		got, err := jsonedit.Set(doc, pointer, value)
+		got, err := jsonedit.SetValue(doc, pointer, value)
 		if err != nil || !utf8.Valid(doc) || !json.Valid(doc) {
 			return
 		}
@@ -37,7 +37,7 @@ func FuzzSet(f *testing.F) {
 		if after := decoded(t, got); !reflect.DeepEqual(after, want) {
 			t.Fatalf("Set(%s, %q, %s) = %s", doc, pointer, value, got)
 		}
-		if raw, found := jsonedit.Raw(got, pointer); found != (value != nil) || !bytes.Equal(raw, bytes.TrimSpace(value)) {
+		if raw, found := jsonedit.RawValue(got, pointer); found != (value != nil) || !bytes.Equal(raw, bytes.TrimSpace(value)) {
 			if !isIndex(pointer) || value != nil { // behind a removed element comes the next one
 				t.Fatalf("Raw(%s, %q) = %s, %t", got, pointer, raw, found)
 			}
@@ -49,11 +49,11 @@ func FuzzSet(f *testing.F) {
 func FuzzOtherBytes(f *testing.F) {
 	f.Add([]byte(`{"a" :[1.0, {"\u0062":"\xff"}] , "c`), "/a/1/b")
 	f.Fuzz(func(t *testing.T, doc []byte, pointer string) {
-		raw, found := jsonedit.Raw(doc, pointer)
+		raw, found := jsonedit.RawValue(doc, pointer)
 		if !found || !jsontext.Value(raw).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
 			return
 		}
-		marked, err := jsonedit.Set(doc, pointer, []byte(`"\u0000 a mark"`))
+		marked, err := jsonedit.SetValue(doc, pointer, []byte(`"\u0000 a mark"`))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ func TestIndex(t *testing.T) {
 		x := NewIndex([]byte(doc))
 		for _, pointer := range append(pointers, pointers...) { // the second time from what is known
 			got, ok := x.Raw(pointer)
-			want, there := Raw([]byte(doc), pointer)
+			want, there := RawValue([]byte(doc), pointer)
 			if string(got) != string(want) || ok != there {
 				t.Errorf("%q in %s: %q, %v; Raw says %q, %v", pointer, doc, got, ok, want, there)
 			}

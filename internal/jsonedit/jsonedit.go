@@ -37,42 +37,42 @@ func ShowNUL(doc []byte) []byte {
 	return shown
 }
 
-// Set gives the value at a JSON pointer (RFC 6901) another JSON value. An object
+// SetValue gives the value at a JSON pointer (RFC 6901) another JSON value. An object
 // that lacks the member gets it as its last one; a value of nil removes the
 // member, or the element of a list. Of doubled names all get the value, so that
 // readers for which the first one counts see it too. The document itself stays
 // unchanged. The error is about a pointer that leads nowhere or a value that is
 // no JSON.
-func Set(doc []byte, pointer string, value []byte) ([]byte, error) {
+func SetValue(doc []byte, pointer string, value []byte) ([]byte, error) {
 	if value != nil && !isJSON(value) {
 		return nil, fmt.Errorf("the new value of %q is no JSON", pointer)
 	}
-	in, name, err := holder(doc, pointer)
+	in, name, err := findHolder(doc, pointer)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case !in.has(name):
+	case !in.hasPart(name):
 		if value == nil || in.kind != jsontext.KindBeginObject || !in.closed {
 			return nil, nothingAt(pointer)
 		}
-		return in.add(doc, name, value), nil
+		return in.addMember(doc, name, value), nil
 	case value == nil && in.kind == root:
 		return nil, fmt.Errorf("a document cannot lose its only value")
 	case value == nil:
-		return in.remove(doc, name), nil
+		return in.removeParts(doc, name), nil
 	}
-	return in.replace(doc, name, value), nil
+	return in.replaceParts(doc, name, value), nil
 }
 
-// Raw is the stored text of the value at a JSON pointer; false when there is
+// RawValue is the stored text of the value at a JSON pointer; false when there is
 // none. It is a part of doc, not a copy.
-func Raw(doc []byte, pointer string) ([]byte, bool) {
-	in, name, err := holder(doc, pointer)
+func RawValue(doc []byte, pointer string) ([]byte, bool) {
+	in, name, err := findHolder(doc, pointer)
 	if err != nil {
 		return nil, false
 	}
-	at, ok := in.last(name)
+	at, ok := in.lastPart(name)
 	return doc[at.value:at.to:at.to], ok
 }
 
@@ -80,71 +80,71 @@ func nothingAt(pointer string) error {
 	return fmt.Errorf("the document has no place for a value at %q", pointer)
 }
 
-// holder is the innermost container on the way of a pointer, and the name that
+// findHolder is the innermost container on the way of a pointer, and the name that
 // the value has in it.
-func holder(doc []byte, pointer string) (in container, name string, err error) {
+func findHolder(doc []byte, pointer string) (in container, name string, err error) {
 	if !jsontext.Pointer(pointer).IsValid() {
 		return in, "", fmt.Errorf("%q is no JSON pointer", pointer)
 	}
-	doc = jsonscan.Mask(doc)
-	in = whole(doc)
+	doc = jsonscan.MaskNaN(doc)
+	in = wholeDocument(doc)
 	for inner := range jsontext.Pointer(pointer).Tokens() {
-		at, ok := in.last(name)
+		at, ok := in.lastPart(name)
 		if !ok {
 			return in, "", nothingAt(pointer)
 		}
-		in, name = inside(doc, at), inner
+		in, name = readInside(doc, at), inner
 	}
 	return in, name, nil
 }
 
-func (c *container) replace(doc []byte, name string, value []byte) []byte {
+func (c *container) replaceParts(doc []byte, name string, value []byte) []byte {
 	for _, p := range slices.Backward(c.parts) {
 		if p.name == name {
-			doc = splice(doc, p.value, p.to, value)
+			doc = spliceBytes(doc, p.value, p.to, value)
 		}
 	}
 	return doc
 }
 
-// remove takes the parts of a name out, each with the comma before it, and the
+// removeParts takes the parts of a name out, each with the comma before it, and the
 // first one with the comma behind it.
-func (c *container) remove(doc []byte, name string) []byte {
+func (c *container) removeParts(doc []byte, name string) []byte {
 	stays := func(p part) bool { return p.name != name }
 	first := slices.IndexFunc(c.parts, stays)
 	for i, p := range slices.Backward(c.parts) {
 		switch {
 		case stays(p):
 		case first < 0: // nothing stays: the white space at both ends does
-			return splice(doc, c.parts[0].from, c.parts[i].to, nil)
+			return spliceBytes(doc, c.parts[0].from, c.parts[i].to, nil)
 		case i > first:
-			doc = splice(doc, c.parts[i-1].to, p.to, nil)
+			doc = spliceBytes(doc, c.parts[i-1].to, p.to, nil)
 		default:
-			return splice(doc, c.parts[0].from, c.parts[first].from, nil)
+			return spliceBytes(doc, c.parts[0].from, c.parts[first].from, nil)
 		}
 	}
 	return doc
 }
 
-func (c *container) add(doc []byte, name string, value []byte) []byte {
+func (c *container) addMember(doc []byte, name string, value []byte) []byte {
 	at, comma := c.open, ""
 	if n := len(c.parts); n > 0 {
 		at, comma = c.parts[n-1].to, ","
 	}
 	member := []byte(comma)
 	member, _ = jsontext.AppendQuote(member, name) // the error is about bad UTF-8: it is replaced
-	return splice(doc, at, at, slices.Concat(member, []byte(":"), value))
+	return spliceBytes(doc, at, at, slices.Concat(member, []byte(":"), value))
 }
 
-// splice is a copy of doc with other bytes in a place.
-func splice(doc []byte, from, to int, with []byte) []byte {
+// spliceBytes is a copy of doc with other bytes in a place.
+func spliceBytes(doc []byte, from, to int, with []byte) []byte {
 	return slices.Concat(doc[:from], with, doc[to:])
 }
 
 // tolerant takes what RFC 8259 leaves open and RFC 7493 forbids.
 var tolerant = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-func isJSON(value []byte) bool { return jsontext.Value(jsonscan.Mask(value)).IsValid(tolerant) }
+func isJSON(value []byte) bool { return jsontext.Value(jsonscan.MaskNaN(value)).IsValid(tolerant) }
 
 // container is an object or a list of a document, or the document around its
 // only value.
@@ -165,11 +165,11 @@ type part struct {
 	from, value, to int // where the part begins, where its value begins, where both end
 }
 
-// whole is the document as the container of its value.
-func whole(doc []byte) container {
+// wholeDocument is the document as the container of its value.
+func wholeDocument(doc []byte) container {
 	c := container{kind: root, closed: true}
 	dec := jsontext.NewDecoder(bytes.NewBuffer(doc), tolerant)
-	if from, to, _, ok := next(dec, 0); ok {
+	if from, to, _, ok := nextValue(dec, 0); ok {
 		c.parts = []part{{from: from, value: from, to: to}}
 	} else if kind := jsontext.Value(doc).Kind(); kind == jsontext.KindBeginObject || kind == jsontext.KindBeginArray {
 		c.parts = []part{{to: len(doc)}} // it breaks off
@@ -177,9 +177,9 @@ func whole(doc []byte) container {
 	return c
 }
 
-// inside reads the parts of the value of a part. A value that is neither an
+// readInside reads the parts of the value of a part. A value that is neither an
 // object nor a list has none.
-func inside(doc []byte, at part) container {
+func readInside(doc []byte, at part) container {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(doc[at.value:at.to:at.to]), tolerant)
 	c := container{kind: dec.PeekKind()}
 	if c.kind != jsontext.KindBeginObject && c.kind != jsontext.KindBeginArray {
@@ -196,7 +196,7 @@ func inside(doc []byte, at part) container {
 			c.closed = err == nil
 			return c
 		}
-		p, ok := c.next(dec, at.value)
+		p, ok := c.nextPart(dec, at.value)
 		if !ok {
 			return c
 		}
@@ -204,33 +204,33 @@ func inside(doc []byte, at part) container {
 	}
 }
 
-func (c *container) next(dec *jsontext.Decoder, base int) (p part, ok bool) {
+func (c *container) nextPart(dec *jsontext.Decoder, base int) (p part, ok bool) {
 	var raw jsontext.Value
 	p.name = strconv.Itoa(len(c.parts))
-	p.from, p.to, raw, ok = next(dec, base)
+	p.from, p.to, raw, ok = nextValue(dec, base)
 	p.value = p.from
 	if ok && c.kind == jsontext.KindBeginObject {
 		name, _ := jsontext.AppendUnquote(nil, raw) // the error is about bad UTF-8
 		p.name = string(name)
-		p.value, p.to, _, ok = next(dec, base)
+		p.value, p.to, _, ok = nextValue(dec, base)
 	}
 	return p, ok
 }
 
-// next is where the next value or name is, counted from base.
-func next(dec *jsontext.Decoder, base int) (from, to int, raw jsontext.Value, ok bool) {
+// nextValue is where the next value or name is, counted from base.
+func nextValue(dec *jsontext.Decoder, base int) (from, to int, raw jsontext.Value, ok bool) {
 	raw, err := dec.ReadValue()
 	to = base + int(dec.InputOffset())
 	return to - len(raw), to, raw, err == nil
 }
 
-func (c *container) has(name string) bool {
-	_, ok := c.last(name)
+func (c *container) hasPart(name string) bool {
+	_, ok := c.lastPart(name)
 	return ok
 }
 
-// last is the part of a name that counts.
-func (c *container) last(name string) (p part, ok bool) {
+// lastPart is the part of a name that counts.
+func (c *container) lastPart(name string) (p part, ok bool) {
 	for i := len(c.parts) - 1; i >= 0; i-- {
 		if c.parts[i].name == name {
 			return c.parts[i], true
@@ -249,40 +249,40 @@ type Index struct {
 
 // NewIndex is the index of a document, which must not change as long as it is used.
 func NewIndex(doc []byte) *Index {
-	return &Index{doc: doc, masked: jsonscan.Mask(doc), inside: map[jsontext.Pointer]*container{}}
+	return &Index{doc: doc, masked: jsonscan.MaskNaN(doc), inside: map[jsontext.Pointer]*container{}}
 }
 
 // Raw is what the function Raw gives for the document.
 func (x *Index) Raw(pointer string) ([]byte, bool) {
 	at, ok := part{}, jsontext.Pointer(pointer).IsValid()
 	if ok {
-		at, ok = x.at(jsontext.Pointer(pointer))
+		at, ok = x.findPart(jsontext.Pointer(pointer))
 	}
 	return x.doc[at.value:at.to:at.to], ok
 }
 
-// at is where the value at a pointer is.
-func (x *Index) at(pointer jsontext.Pointer) (part, bool) {
+// findPart is where the value at a pointer is.
+func (x *Index) findPart(pointer jsontext.Pointer) (part, bool) {
 	if pointer == "" {
-		return x.container("", func() container { return whole(x.masked) }).last("")
+		return x.containerAt("", func() container { return wholeDocument(x.masked) }).lastPart("")
 	}
 	holder, name := pointer.Parent(), pointer.LastToken()
-	in := x.container(holder+"/", func() container {
-		at, ok := x.at(holder)
+	in := x.containerAt(holder+"/", func() container {
+		at, ok := x.findPart(holder)
 		if !ok {
 			return container{}
 		}
-		return inside(x.masked, at)
+		return readInside(x.masked, at)
 	})
 	if n, err := strconv.Atoi(name); err == nil && in.kind == jsontext.KindBeginArray && n >= 0 && n < len(in.parts) && in.parts[n].name == name {
 		return in.parts[n], true
 	}
-	return in.last(name)
+	return in.lastPart(name)
 }
 
-// container is one that is read at its first use; the key is the pointer of its value
+// containerAt is one that is read at its first use; the key is the pointer of its value
 // with a slash behind it, and "" for the document itself.
-func (x *Index) container(key jsontext.Pointer, read func() container) *container {
+func (x *Index) containerAt(key jsontext.Pointer, read func() container) *container {
 	known := x.inside[key]
 	if known == nil {
 		c := read()
@@ -292,12 +292,12 @@ func (x *Index) container(key jsontext.Pointer, read func() container) *containe
 	return known
 }
 
-// Replace gives several values of a document others while it is read once: with has
+// ReplaceValues gives several values of a document others while it is read once: with has
 // them by the JSON pointers of what they replace, all of which are texts, numbers or
 // literals that are there. Of doubled names all get the value. The error is about a
 // document that is no JSON or breaks off, a pointer that leads nowhere, or a value that
 // is no JSON.
-func Replace(doc []byte, with map[string][]byte) ([]byte, error) {
+func ReplaceValues(doc []byte, with map[string][]byte) ([]byte, error) {
 	for pointer, value := range with {
 		if !isJSON(value) {
 			return nil, fmt.Errorf("the new value of %q is no JSON", pointer)
@@ -305,9 +305,9 @@ func Replace(doc []byte, with map[string][]byte) ([]byte, error) {
 	}
 	var out []byte
 	found, copied := map[string]bool{}, 0
-	dec := jsontext.NewDecoder(bytes.NewReader(jsonscan.Mask(doc)), tolerant)
+	dec := jsontext.NewDecoder(bytes.NewReader(jsonscan.MaskNaN(doc)), tolerant)
 	for {
-		value, err := scalar(dec)
+		value, err := nextScalar(dec)
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -332,9 +332,9 @@ func Replace(doc []byte, with map[string][]byte) ([]byte, error) {
 	return append(out, doc[copied:]...), nil
 }
 
-// scalar reads on by one token, and gives it back where it is a value of its own;
+// nextScalar reads on by one token, and gives it back where it is a value of its own;
 // brackets and the names of members are none.
-func scalar(dec *jsontext.Decoder) (jsontext.Value, error) {
+func nextScalar(dec *jsontext.Decoder) (jsontext.Value, error) {
 	in, length := dec.StackIndex(dec.StackDepth())
 	isName := in == jsontext.KindBeginObject && length%2 == 0
 	switch dec.PeekKind() {
@@ -347,11 +347,11 @@ func scalar(dec *jsontext.Decoder) (jsontext.Value, error) {
 	return nil, err
 }
 
-// Whole reports whether data is one JSON object, list or text from its first byte to its
+// IsWhole reports whether data is one JSON object, list or text from its first byte to its
 // last: then nothing of it was lost, whatever it says. Numbers and words say nothing of
 // that, and a text that is no Unicode was damaged. Names may come twice.
-func Whole(data []byte) bool {
-	value := jsontext.Value(jsonscan.Mask(data))
+func IsWhole(data []byte) bool {
+	value := jsontext.Value(jsonscan.MaskNaN(data))
 	switch value.Kind() {
 	case jsontext.KindBeginObject, jsontext.KindBeginArray, jsontext.KindString:
 		return value.IsValid(jsontext.AllowDuplicateNames(true))
@@ -363,15 +363,15 @@ func Whole(data []byte) bool {
 // them read already. What the documents have in common keeps its escapes: Python's
 // json.dumps writes others than Go does.
 func Requote(quoted, was, is []byte) []byte {
-	before, after := tokens(was), tokens(is)
+	before, after := tokenSpans(was), tokenSpans(is)
 	if len(before) != len(after) { // more than single values differ
 		before, after = []token{{0, len(was)}}, []token{{0, len(is)}}
 	}
-	at := escapes(quoted, len(was))
+	at := escapeOffsets(quoted, len(was))
 	text, copied := []byte{}, 0
 	for i := range before {
 		old, now := was[before[i].from:before[i].to], is[after[i].from:after[i].to]
-		first, last := edges(old, now)
+		first, last := commonEdges(old, now)
 		if first == len(old) && first == len(now) {
 			continue
 		}
@@ -382,14 +382,14 @@ func Requote(quoted, was, is []byte) []byte {
 	return append(text, quoted[copied:]...)
 }
 
-// escapes are the offsets in a JSON string of the bytes of its text, and of its end.
+// escapeOffsets are the offsets in a JSON string of the bytes of its text, and of its end.
 // All bytes of a character that is escaped have the offset of that.
-func escapes(quoted []byte, length int) []int {
+func escapeOffsets(quoted []byte, length int) []int {
 	at := make([]int, 0, length+1)
 	for i := 1; i < len(quoted)-1; {
 		next, bytes := i+1, 1
 		if quoted[i] == '\\' {
-			next, bytes = escaped(quoted, i)
+			next, bytes = escapeEnd(quoted, i)
 		}
 		for range bytes {
 			at = append(at, i)
@@ -399,8 +399,8 @@ func escapes(quoted []byte, length int) []int {
 	return append(at, len(quoted)-1)
 }
 
-// escaped is where the escape at an offset ends, and how many bytes it stands for.
-func escaped(quoted []byte, i int) (next, bytes int) {
+// escapeEnd is where the escape at an offset ends, and how many bytes it stands for.
+func escapeEnd(quoted []byte, i int) (next, bytes int) {
 	const unit = len(`\u0000`)
 	if quoted[i+1] != 'u' {
 		return i + len(`\n`), 1
@@ -415,8 +415,8 @@ func escaped(quoted []byte, i int) (next, bytes int) {
 // token is where a token of a document is, with what stands before it.
 type token struct{ from, to int }
 
-func tokens(doc []byte) (list []token) {
-	dec := jsontext.NewDecoder(bytes.NewReader(jsonscan.Mask(doc)), tolerant)
+func tokenSpans(doc []byte) (list []token) {
+	dec := jsontext.NewDecoder(bytes.NewReader(jsonscan.MaskNaN(doc)), tolerant)
 	from := 0
 	for {
 		if _, err := dec.ReadToken(); err != nil {
@@ -427,9 +427,9 @@ func tokens(doc []byte) (list []token) {
 	}
 }
 
-// edges are how many bytes two texts have in common at their beginnings and, besides,
+// commonEdges are how many bytes two texts have in common at their beginnings and, besides,
 // at their ends, in whole characters.
-func edges(a, b []byte) (first, last int) {
+func commonEdges(a, b []byte) (first, last int) {
 	shorter := min(len(a), len(b))
 	for first < shorter && a[first] == b[first] {
 		first++

@@ -43,7 +43,7 @@ func TestSet(t *testing.T) {
 			if tt.value != "" {
 				value = []byte(tt.value)
 			}
-			got, err := jsonedit.Set(doc, tt.pointer, value)
+			got, err := jsonedit.SetValue(doc, tt.pointer, value)
 			if err != nil || string(got) != tt.want {
 				t.Errorf("Set = %s, %v\nwant %s", got, err, tt.want)
 			}
@@ -77,7 +77,7 @@ func TestSetRefuses(t *testing.T) {
 			if tt.value != "" {
 				value = []byte(tt.value)
 			}
-			if got, err := jsonedit.Set([]byte(tt.doc), tt.pointer, value); err == nil {
+			if got, err := jsonedit.SetValue([]byte(tt.doc), tt.pointer, value); err == nil {
 				t.Errorf("Set = %s, want an error", got)
 			}
 		})
@@ -100,7 +100,7 @@ func TestRaw(t *testing.T) {
 		{"c", "", false},
 	}
 	for _, tt := range tests {
-		got, found := jsonedit.Raw([]byte(doc), tt.pointer)
+		got, found := jsonedit.RawValue([]byte(doc), tt.pointer)
 		if string(got) != tt.want || found != tt.found {
 			t.Errorf("Raw(%q) = %s, %t; want %s, %t", tt.pointer, got, found, tt.want, tt.found)
 		}

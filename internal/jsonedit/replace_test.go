@@ -36,7 +36,7 @@ func TestReplace(t *testing.T) {
 			for pointer, value := range tt.with {
 				with[pointer] = []byte(value)
 			}
-			got, err := jsonedit.Replace([]byte(tt.doc), with)
+			got, err := jsonedit.ReplaceValues([]byte(tt.doc), with)
 			if (err != nil) != (tt.want == "") || string(got) != tt.want {
 				t.Errorf("got %s (%v), want %s", got, err, tt.want)
 			}
@@ -52,14 +52,14 @@ func FuzzReplace(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, doc []byte, pointer string) {
-		got, err := jsonedit.Replace(doc, map[string][]byte{pointer: []byte(`"another"`)})
+		got, err := jsonedit.ReplaceValues(doc, map[string][]byte{pointer: []byte(`"another"`)})
 		if err != nil {
 			return
 		}
 		if strict := jsontext.Value(doc).IsValid(); !strict || !json.Valid(doc) {
 			return // doubled names and what is no text are read in more than one way
 		}
-		if want, err := jsonedit.Set(doc, pointer, []byte(`"another"`)); err != nil || string(got) != string(want) {
+		if want, err := jsonedit.SetValue(doc, pointer, []byte(`"another"`)); err != nil || string(got) != string(want) {
 			t.Fatalf("Replace(%s, %q) = %s, Set gives %s (%v)", doc, pointer, got, want, err)
 		}
 	})

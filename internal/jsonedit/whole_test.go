@@ -8,7 +8,7 @@ func TestWhole(t *testing.T) {
 		``: false, ` `: false, `{"a":`: false, `{"a":1}}`: false, `{"a":1} x`: false, `12`: false, `null`: false, `true`: false,
 		`not JSON`: false, "{\"a\":\"\xff\"}": false, `{"a":"\ud800"}`: false, "\x80\x05N.": false,
 	} {
-		if got := Whole([]byte(text)); got != want {
+		if got := IsWhole([]byte(text)); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
 	}

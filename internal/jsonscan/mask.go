@@ -2,11 +2,11 @@ package jsonscan
 
 import "bytes"
 
-// Mask is a text in which zeros of the same length stand for the numbers that JSON does not
+// MaskNaN is a text in which zeros of the same length stand for the numbers that JSON does not
 // have, and that Python's json writes and reads: NaN, Infinity and -Infinity. All offsets are
 // those of the text. It is the text itself where it has none of them.
-func Mask(text []byte) []byte {
-	if !Has(text, "NaN") && !Has(text, "Infinity") {
+func MaskNaN(text []byte) []byte {
+	if !HasText(text, "NaN") && !HasText(text, "Infinity") {
 		return text
 	}
 	masked, before := bytes.Clone(text), byte('[') // before is what stands before a value

@@ -16,12 +16,12 @@ func TestMask(t *testing.T) {
 		// What Python refuses stays what it is.
 		{`[-NaN]`, `[-NaN]`}, {`[1NaN]`, `[1NaN]`}, {`[--Infinity]`, `[--Infinity]`}, {`[+Infinity]`, `[+Infinity]`}, {`[nan]`, `[nan]`}, {`["a"NaN]`, `["a"NaN]`},
 	} {
-		if got := string(Mask([]byte(tt.text))); got != tt.want {
+		if got := string(MaskNaN([]byte(tt.text))); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.text, got, tt.want)
 		}
 	}
 	text := []byte(`{"a":1}`)
-	if masked := Mask(text); &masked[0] != &text[0] {
+	if masked := MaskNaN(text); &masked[0] != &text[0] {
 		t.Error("a text without such numbers was copied")
 	}
 }

@@ -9,19 +9,19 @@ import (
 // Mentions reports whether a document has one of some texts, which are letters and "_", be
 // it with one of these escaped.
 func Mentions(doc []byte, texts ...string) bool {
-	return slices.ContainsFunc(texts, func(text string) bool { return Has(doc, text) }) ||
-		Behind(doc, `\u00`, func(rest []byte) bool { return len(rest) > 0 && rest[0] >= '4' && rest[0] <= '7' })
+	return slices.ContainsFunc(texts, func(text string) bool { return HasText(doc, text) }) ||
+		HasTextWhere(doc, `\u00`, func(rest []byte) bool { return len(rest) > 0 && rest[0] >= '4' && rest[0] <= '7' })
 }
 
-// Has reports whether a document has a text.
-func Has(doc []byte, text string) bool {
-	return Behind(doc, text, func([]byte) bool { return true })
+// HasText reports whether a document has a text.
+func HasText(doc []byte, text string) bool {
+	return HasTextWhere(doc, text, func([]byte) bool { return true })
 }
 
-// Behind reports whether what comes after a text anywhere in a document is something. It looks
+// HasTextWhere reports whether what comes after a text anywhere in a document is something. It looks
 // for a byte of the text that is rare where people and programs write: the first one is mostly
 // common, and ends a search again and again.
-func Behind(doc []byte, text string, is func(rest []byte) bool) bool {
+func HasTextWhere(doc []byte, text string, is func(rest []byte) bool) bool {
 	rare := max(0, strings.IndexAny(text, "xbfv0dN"))
 	for at := rare; at < len(doc); at++ {
 		n := bytes.IndexByte(doc[at:], text[rare])

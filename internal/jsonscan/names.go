@@ -9,7 +9,7 @@ type Names[T any] [64][]struct {
 
 // Set gives a name a value.
 func (n *Names[T]) Set(name string, of T) {
-	if known := Find(n, name); known != nil {
+	if known := FindName(n, name); known != nil {
 		*known = of
 		return
 	}
@@ -20,8 +20,8 @@ func (n *Names[T]) Set(name string, of T) {
 	}{name, of})
 }
 
-// Find is the value of a name, nil for none.
-func Find[S string | []byte, T any](n *Names[T], name S) *T {
+// FindName is the value of a name, nil for none.
+func FindName[S string | []byte, T any](n *Names[T], name S) *T {
 	if n == nil {
 		return nil
 	}
@@ -37,8 +37,8 @@ func Find[S string | []byte, T any](n *Names[T], name S) *T {
 // Recent are short texts that came before. Most come again: then they take no memory anew.
 type Recent [64]string
 
-// Keep is a text that stays when the bytes change.
-func (r *Recent) Keep(text []byte) string {
+// KeepText is a text that stays when the bytes change.
+func (r *Recent) KeepText(text []byte) string {
 	if len(text) > len(r) { // no id or name
 		return string(text)
 	}

@@ -24,28 +24,28 @@ type Scanner struct {
 	seen  uint64 // all bytes of strings in one: whether some were beyond ASCII
 }
 
-// Over is a Scanner at the start of a text.
-func Over(data []byte) Scanner { return Scanner{Data: data} }
+// NewScanner is a Scanner at the start of a text.
+func NewScanner(data []byte) Scanner { return Scanner{Data: data} }
 
-// Valid reports whether a text is JSON in usual forms: false says nothing.
-func Valid(text []byte) bool {
-	s := Over(text)
-	_, ok := s.Value()
-	return ok && s.End() && s.Unicode()
+// IsUsualJSON reports whether a text is JSON in usual forms: false says nothing.
+func IsUsualJSON(text []byte) bool {
+	s := NewScanner(text)
+	_, ok := s.ReadValue()
+	return ok && s.IsAtEnd() && s.IsUnicode()
 }
 
 // deepest is how deep values may be nested.
 const deepest = 64
 
-// End reports whether only white space is left.
-func (s *Scanner) End() bool { return s.Next() == 0 && s.Pos == len(s.Data) }
+// IsAtEnd reports whether only white space is left.
+func (s *Scanner) IsAtEnd() bool { return s.PeekByte() == 0 && s.Pos == len(s.Data) }
 
-// Unicode reports whether all strings so far were valid UTF-8. It looks at the text itself
+// IsUnicode reports whether all strings so far were valid UTF-8. It looks at the text itself
 // only where one had bytes beyond ASCII.
-func (s *Scanner) Unicode() bool { return s.seen&highs == 0 || utf8.Valid(s.Data[:s.Pos]) }
+func (s *Scanner) IsUnicode() bool { return s.seen&highs == 0 || utf8.Valid(s.Data[:s.Pos]) }
 
-// Next is the first byte behind white space, 0 at the end. It consumes only white space.
-func (s *Scanner) Next() byte {
+// PeekByte is the first byte behind white space, 0 at the end. It consumes only white space.
+func (s *Scanner) PeekByte() byte {
 	for ; s.Pos < len(s.Data); s.Pos++ {
 		if c := s.Data[s.Pos]; c != ' ' && c != '\n' && c != '\t' && c != '\r' {
 			return c
@@ -55,41 +55,41 @@ func (s *Scanner) Next() byte {
 	return 0
 }
 
-func (s *Scanner) byte(c byte) bool {
-	if s.Next() != c {
+func (s *Scanner) consumeByte(c byte) bool {
+	if s.PeekByte() != c {
 		return false
 	}
 	s.Pos++
 	return true
 }
 
-// Members consumes an object. It calls visit behind each name, to consume the value.
-func (s *Scanner) Members(visit func(name []byte) bool) bool {
-	if s.depth == deepest || !s.byte('{') {
+// VisitMembers consumes an object. It calls visit behind each name, to consume the value.
+func (s *Scanner) VisitMembers(visit func(name []byte) bool) bool {
+	if s.depth == deepest || !s.consumeByte('{') {
 		return false
 	}
-	if s.byte('}') {
+	if s.consumeByte('}') {
 		return true
 	}
 	s.depth++
 	for {
-		name, plain, ok := s.Text()
-		if !ok || !plain || !s.byte(':') || !visit(name) {
+		name, plain, ok := s.ReadText()
+		if !ok || !plain || !s.consumeByte(':') || !visit(name) {
 			return false
 		}
-		if !s.byte(',') {
+		if !s.consumeByte(',') {
 			s.depth--
-			return s.byte('}')
+			return s.consumeByte('}')
 		}
 	}
 }
 
-// Elements consumes an array. It calls visit before each element, to consume it.
-func (s *Scanner) Elements(visit func() bool) bool {
-	if s.depth == deepest || !s.byte('[') {
+// VisitElements consumes an array. It calls visit before each element, to consume it.
+func (s *Scanner) VisitElements(visit func() bool) bool {
+	if s.depth == deepest || !s.consumeByte('[') {
 		return false
 	}
-	if s.byte(']') {
+	if s.consumeByte(']') {
 		return true
 	}
 	s.depth++
@@ -97,44 +97,44 @@ func (s *Scanner) Elements(visit func() bool) bool {
 		if !visit() {
 			return false
 		}
-		if !s.byte(',') {
+		if !s.consumeByte(',') {
 			s.depth--
-			return s.byte(']')
+			return s.consumeByte(']')
 		}
 	}
 }
 
-// Value consumes any value and returns its text.
-func (s *Scanner) Value() (raw []byte, ok bool) {
-	s.Next()
+// ReadValue consumes any value and returns its text.
+func (s *Scanner) ReadValue() (raw []byte, ok bool) {
+	s.PeekByte()
 	from := s.Pos
-	ok = s.pass()
+	ok = s.passValue()
 	return s.Data[from:s.Pos:s.Pos], ok
 }
 
-// pass consumes any value.
-func (s *Scanner) pass() bool {
-	switch c := s.Next(); c {
+// passValue consumes any value.
+func (s *Scanner) passValue() bool {
+	switch c := s.PeekByte(); c {
 	case '"':
-		_, _, ok := s.Text()
+		_, _, ok := s.ReadText()
 		return ok
 	case '{', '[':
-		return s.list(c + 2) // '{'+2 is '}', '['+2 is ']'
+		return s.passList(c + 2) // '{'+2 is '}', '['+2 is ']'
 	case 't':
-		return s.Word("true")
+		return s.ReadWord("true")
 	case 'f':
-		return s.Word("false")
+		return s.ReadWord("false")
 	case 'n':
-		return s.Word("null")
+		return s.ReadWord("null")
 	}
-	_, _, ok := s.Number()
+	_, _, ok := s.ReadNumber()
 	return ok
 }
 
-// list consumes an object or an array, by the byte that ends it.
-func (s *Scanner) list(end byte) bool {
+// passList consumes an object or an array, by the byte that ends it.
+func (s *Scanner) passList(end byte) bool {
 	s.Pos++
-	if s.byte(end) {
+	if s.consumeByte(end) {
 		return true
 	}
 	if s.depth++; s.depth > deepest {
@@ -142,16 +142,16 @@ func (s *Scanner) list(end byte) bool {
 	}
 	for {
 		if end == '}' {
-			if _, _, ok := s.Text(); !ok || !s.byte(':') {
+			if _, _, ok := s.ReadText(); !ok || !s.consumeByte(':') {
 				return false
 			}
 		}
-		if !s.pass() {
+		if !s.passValue() {
 			return false
 		}
-		if !s.byte(',') {
+		if !s.consumeByte(',') {
 			s.depth--
-			return s.byte(end)
+			return s.consumeByte(end)
 		}
 	}
 }
@@ -161,20 +161,20 @@ const (
 	highs = 0x8080808080808080
 )
 
-// Text consumes a string and returns what is between the quotes, which is the text itself
+// ReadText consumes a string and returns what is between the quotes, which is the text itself
 // where it is plain, that is without an escape.
-func (s *Scanner) Text() (inner []byte, plain, ok bool) {
-	if !s.byte('"') {
+func (s *Scanner) ReadText() (inner []byte, plain, ok bool) {
+	if !s.consumeByte('"') {
 		return nil, false, false
 	}
 	from := s.Pos
 	for plain = true; ; plain = false {
-		switch s.stop() {
+		switch s.passPlain() {
 		case '"':
 			s.Pos++
 			return s.Data[from : s.Pos-1 : s.Pos-1], plain, true
 		case '\\':
-			if s.escape() {
+			if s.passEscape() {
 				continue
 			}
 		}
@@ -184,20 +184,20 @@ func (s *Scanner) Text() (inner []byte, plain, ok bool) {
 
 // AppendText consumes a string and appends what it says.
 func (s *Scanner) AppendText(to []byte) (_ []byte, ok bool) {
-	if !s.byte('"') {
+	if !s.consumeByte('"') {
 		return to, false
 	}
 	for {
 		from := s.Pos
-		end := s.stop()
+		end := s.passPlain()
 		to = append(to, s.Data[from:s.Pos]...)
 		switch from = s.Pos; end {
 		case '"':
 			s.Pos++
 			return to, true
 		case '\\':
-			if s.escape() {
-				to = unescaped(to, s.Data[from:s.Pos])
+			if s.passEscape() {
+				to = appendUnescaped(to, s.Data[from:s.Pos])
 				continue
 			}
 		}
@@ -205,10 +205,10 @@ func (s *Scanner) AppendText(to []byte) (_ []byte, ok bool) {
 	}
 }
 
-// stop passes over the plain characters of a string and returns the one that ends them: a
+// passPlain passes over the plain characters of a string and returns the one that ends them: a
 // quote, a backslash or a control character, 0 at the end. It looks at eight bytes at once:
 // the lowest bit that is set is that of the first one.
-func (s *Scanner) stop() byte {
+func (s *Scanner) passPlain() byte {
 	var seen uint64
 	for len(s.Data)-s.Pos >= 8 {
 		x := binary.LittleEndian.Uint64(s.Data[s.Pos:])
@@ -233,7 +233,7 @@ func (s *Scanner) stop() byte {
 	return 0
 }
 
-func (s *Scanner) escape() bool {
+func (s *Scanner) passEscape() bool {
 	rest := s.Data[s.Pos+1:]
 	if len(rest) == 0 {
 		return false
@@ -243,7 +243,7 @@ func (s *Scanner) escape() bool {
 		s.Pos += 2
 		return true
 	case 'u':
-		if !digits(rest[1:]) {
+		if !hasHexDigits(rest[1:]) {
 			return false
 		}
 		s.Pos += 6
@@ -251,7 +251,7 @@ func (s *Scanner) escape() bool {
 			return true
 		}
 		// The first half of a surrogate pair: the second has to follow.
-		if rest[2]|' ' > 'b' || len(rest) < 11 || rest[5] != '\\' || rest[6] != 'u' || !digits(rest[7:]) || rest[7]|' ' != 'd' || rest[8]|' ' < 'c' {
+		if rest[2]|' ' > 'b' || len(rest) < 11 || rest[5] != '\\' || rest[6] != 'u' || !hasHexDigits(rest[7:]) || rest[7]|' ' != 'd' || rest[8]|' ' < 'c' {
 			return false
 		}
 		s.Pos += 6
@@ -263,8 +263,8 @@ func (s *Scanner) escape() bool {
 // meant are the characters of the short escapes.
 var meant = [...]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// unescaped appends what an escape says, or the two of a surrogate pair.
-func unescaped(to, escape []byte) []byte {
+// appendUnescaped appends what an escape says, or the two of a surrogate pair.
+func appendUnescaped(to, escape []byte) []byte {
 	if escape[1] != 'u' {
 		return append(to, meant[escape[1]])
 	}
@@ -280,8 +280,8 @@ func unescaped(to, escape []byte) []byte {
 	return utf8.AppendRune(to, units[0])
 }
 
-// digits reports whether four hexadecimal digits come first.
-func digits(text []byte) bool {
+// hasHexDigits reports whether four hexadecimal digits come first.
+func hasHexDigits(text []byte) bool {
 	if len(text) < 4 {
 		return false
 	}
@@ -293,32 +293,32 @@ func digits(text []byte) bool {
 	return true
 }
 
-// Word consumes a literal.
-func (s *Scanner) Word(w string) bool {
-	if s.Next() == 0 || len(s.Data)-s.Pos < len(w) || string(s.Data[s.Pos:s.Pos+len(w)]) != w {
+// ReadWord consumes a literal.
+func (s *Scanner) ReadWord(w string) bool {
+	if s.PeekByte() == 0 || len(s.Data)-s.Pos < len(w) || string(s.Data[s.Pos:s.Pos+len(w)]) != w {
 		return false
 	}
 	s.Pos += len(w)
 	return true
 }
 
-// Number consumes a number; a whole one has neither fraction nor exponent.
-func (s *Scanner) Number() (raw []byte, whole, ok bool) {
-	s.Next()
+// ReadNumber consumes a number; a whole one has neither fraction nor exponent.
+func (s *Scanner) ReadNumber() (raw []byte, whole, ok bool) {
+	s.PeekByte()
 	from := s.Pos
-	s.accept('-', '-')
-	whole, ok = true, s.accept('0', '0') || s.decimals()
-	if ok && s.accept('.', '.') {
-		whole, ok = false, s.decimals()
+	s.acceptByte('-', '-')
+	whole, ok = true, s.acceptByte('0', '0') || s.acceptDigits()
+	if ok && s.acceptByte('.', '.') {
+		whole, ok = false, s.acceptDigits()
 	}
-	if ok && s.accept('e', 'E') {
-		_ = s.accept('+', '-')
-		whole, ok = false, s.decimals()
+	if ok && s.acceptByte('e', 'E') {
+		_ = s.acceptByte('+', '-')
+		whole, ok = false, s.acceptDigits()
 	}
 	return s.Data[from:s.Pos], whole, ok
 }
 
-func (s *Scanner) accept(a, b byte) bool {
+func (s *Scanner) acceptByte(a, b byte) bool {
 	if s.Pos == len(s.Data) || s.Data[s.Pos] != a && s.Data[s.Pos] != b {
 		return false
 	}
@@ -326,7 +326,7 @@ func (s *Scanner) accept(a, b byte) bool {
 	return true
 }
 
-func (s *Scanner) decimals() bool {
+func (s *Scanner) acceptDigits() bool {
 	from := s.Pos
 	for s.Pos < len(s.Data) && s.Data[s.Pos]-'0' <= 9 {
 		s.Pos++

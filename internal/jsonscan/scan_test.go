@@ -37,9 +37,9 @@ var texts = []struct {
 
 func TestValue(t *testing.T) {
 	for _, tt := range texts {
-		s := Over([]byte(tt.text))
-		raw, ok := s.Value()
-		if takes := ok && s.End(); takes != tt.takes {
+		s := NewScanner([]byte(tt.text))
+		raw, ok := s.ReadValue()
+		if takes := ok && s.IsAtEnd(); takes != tt.takes {
 			t.Errorf("%q: takes it: %t", tt.text, takes)
 		} else if takes && string(raw) != strings.TrimSpace(tt.text) {
 			t.Errorf("%q: %q", tt.text, raw)
@@ -58,33 +58,33 @@ func FuzzValue(f *testing.F) {
 }
 
 func agree(t *testing.T, text []byte) {
-	if Valid(text) && (!json.Valid(text) || !jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true))) {
+	if IsUsualJSON(text) && (!json.Valid(text) || !jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true))) {
 		t.Errorf("%q is no JSON", text)
 	}
-	s := Over(text)
-	walked := walk(&s) && s.End()
-	other := Over(text)
-	_, passed := other.Value()
-	if walked && (!passed || !other.End()) {
+	s := NewScanner(text)
+	walked := walk(&s) && s.IsAtEnd()
+	other := NewScanner(text)
+	_, passed := other.ReadValue()
+	if walked && (!passed || !other.IsAtEnd()) {
 		t.Errorf("%q: walked, and not passed over", text)
 	}
-	if walked && s.Unicode() != other.Unicode() {
+	if walked && s.IsUnicode() != other.IsUnicode() {
 		t.Errorf("%q: walked and passed over differ", text)
 	}
 }
 
 // walk goes into every object and array.
 func walk(s *Scanner) bool {
-	switch s.Next() {
+	switch s.PeekByte() {
 	case '{':
-		return s.Members(func([]byte) bool { return walk(s) })
+		return s.VisitMembers(func([]byte) bool { return walk(s) })
 	case '[':
-		return s.Elements(func() bool { return walk(s) })
+		return s.VisitElements(func() bool { return walk(s) })
 	case '"':
-		inner, plain, ok := s.Text()
+		inner, plain, ok := s.ReadText()
 		return ok && plain == !strings.Contains(string(inner), `\`)
 	}
-	_, ok := s.Value()
+	_, ok := s.ReadValue()
 	return ok
 }
 
@@ -94,7 +94,7 @@ func FuzzHas(f *testing.F) {
 	f.Add([]byte("x"), "")
 	f.Add([]byte("vinvocation_i\"invocation_id\""), `"invocation_id"`)
 	f.Fuzz(func(t *testing.T, doc []byte, text string) {
-		if got := text != "" && Has(doc, text); got != (text != "" && strings.Contains(string(doc), text)) {
+		if got := text != "" && HasText(doc, text); got != (text != "" && strings.Contains(string(doc), text)) {
 			t.Errorf("%q in %q: %t", text, doc, got)
 		}
 	})

@@ -52,7 +52,7 @@ func (d *Decoder) Unmarshal(text []byte, into any) error {
 		return nil
 	}
 	if d.NaN {
-		if masked := Mask(text); len(text) > 0 && &masked[0] != &text[0] {
+		if masked := MaskNaN(text); len(text) > 0 && &masked[0] != &text[0] {
 			if d.scanValue(masked, to) {
 				copy(masked, text) // the values within are parts of it
 				return nil
@@ -66,8 +66,8 @@ func (d *Decoder) Unmarshal(text []byte, into any) error {
 // scanValue decodes a text of the usual form; where ok is false, the value is zero again.
 func (d *Decoder) scanValue(text []byte, to reflect.Value) (ok bool) {
 	r := runs.Get().(*run)
-	r.Decoder, r.Scanner = d, Over(text)
-	ok = r.value(to, d.plan(to.Type())) && r.End() && r.Unicode()
+	r.Decoder, r.Scanner = d, NewScanner(text)
+	ok = r.decodeValue(to, d.planOf(to.Type())) && r.IsAtEnd() && r.IsUnicode()
 	r.Scanner = Scanner{}
 	runs.Put(r)
 	if !ok {
@@ -76,8 +76,8 @@ func (d *Decoder) scanValue(text []byte, to reflect.Value) (ok bool) {
 	return ok
 }
 
-// Explain words an error of Unmarshal without what the text says: writer is who stored it.
-func Explain(err error, writer string) string {
+// DescribeError words an error of Unmarshal without what the text says: writer is who stored it.
+func DescribeError(err error, writer string) string {
 	if wrong, ok := errors.AsType[*json.SemanticError](err); ok && wrong.JSONKind != jsontext.KindInvalid {
 		if wrong.JSONPointer == "" {
 			return fmt.Sprintf("it is JSON of another type than %s stores", writer)
@@ -125,20 +125,20 @@ var (
 	membersType = reflect.TypeFor[map[string]jsontext.Value]()
 )
 
-func (d *Decoder) plan(t reflect.Type) *plan {
+func (d *Decoder) planOf(t reflect.Type) *plan {
 	if known, ok := d.plans.Load(t); ok {
 		return known.(*plan)
 	}
 	made := map[reflect.Type]*plan{}
-	p := d.compile(t, made)
+	p := d.compilePlan(t, made)
 	for t, p := range made {
 		d.plans.Store(t, p)
 	}
 	return p
 }
 
-// compile makes the plans of a type, and of those within it.
-func (d *Decoder) compile(t reflect.Type, made map[reflect.Type]*plan) *plan {
+// compilePlan makes the plans of a type, and of those within it.
+func (d *Decoder) compilePlan(t reflect.Type, made map[reflect.Type]*plan) *plan {
 	p := made[t]
 	if p != nil {
 		return p
@@ -153,7 +153,7 @@ func (d *Decoder) compile(t reflect.Type, made map[reflect.Type]*plan) *plan {
 	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.UnmarshalerFrom]()):
 		p.form = itself
 	case t.Kind() == reflect.Pointer:
-		p.form, p.of = pointer, d.compile(t.Elem(), made)
+		p.form, p.of = pointer, d.compilePlan(t.Elem(), made)
 	case t.Kind() == reflect.String:
 		p.form = text
 	case t.Kind() == reflect.Bool:
@@ -162,7 +162,7 @@ func (d *Decoder) compile(t reflect.Type, made map[reflect.Type]*plan) *plan {
 		p.form = object
 		d.compileFields(p, t, made)
 	case t.Kind() == reflect.Slice:
-		p.form, p.of = list, d.compile(t.Elem(), made)
+		p.form, p.of = list, d.compilePlan(t.Elem(), made)
 	case t.ConvertibleTo(membersType):
 		p.form = members
 	}
@@ -179,17 +179,17 @@ func (d *Decoder) compileFields(p *plan, t reflect.Type, made map[reflect.Type]*
 			p.whole = true
 		case name != "" && f.IsExported():
 			if d.Fold {
-				name = string(folded(nil, []byte(name)))
+				name = string(appendFolded(nil, []byte(name)))
 			}
-			p.fields.Set(name, field{d.compile(f.Type, made), f.Index, 1 << count})
+			p.fields.Set(name, field{d.compilePlan(f.Type, made), f.Index, 1 << count})
 			count++
 		}
 	}
 }
 
-// folded appends a name without what does not count where its case does not; nil where it
+// appendFolded appends a name without what does not count where its case does not; nil where it
 // has characters beyond ASCII.
-func folded(to, name []byte) []byte {
+func appendFolded(to, name []byte) []byte {
 	for _, c := range name {
 		switch {
 		case c >= utf8.RuneSelf:
@@ -214,107 +214,107 @@ type run struct {
 
 var runs = sync.Pool{New: func() any { return new(run) }}
 
-// value consumes a value into one that is zero.
-func (r *run) value(to reflect.Value, p *plan) bool {
-	first := r.Next()
+// decodeValue consumes a value into one that is zero.
+func (r *run) decodeValue(to reflect.Value, p *plan) bool {
+	first := r.PeekByte()
 	switch {
 	case p.form == raw:
-		raw, ok := r.Value()
+		raw, ok := r.ReadValue()
 		to.SetBytes(raw)
 		return ok
 	case p.form == skipped:
-		return r.pass()
+		return r.passValue()
 	case p.form == itself:
-		return r.itself(to, first)
+		return r.decodeItself(to, first)
 	case first == 'n':
-		return r.Word("null")
+		return r.ReadWord("null")
 	}
 	switch p.form {
 	case pointer:
 		to.Set(reflect.New(to.Type().Elem()))
-		return r.value(to.Elem(), p.of)
+		return r.decodeValue(to.Elem(), p.of)
 	case text:
-		text, ok := r.text()
+		text, ok := r.decodeText()
 		to.SetString(text)
 		return ok
 	case truth:
 		to.SetBool(first == 't')
-		return r.Word("true") || r.Word("false")
+		return r.ReadWord("true") || r.ReadWord("false")
 	case object:
-		return r.object(to, p)
+		return r.decodeObject(to, p)
 	case list:
-		return r.list(to, p.of)
+		return r.decodeList(to, p.of)
 	case members:
-		return r.members(to)
+		return r.decodeMap(to)
 	}
-	return r.rest(to)
+	return r.decodeRest(to)
 }
 
-func (r *run) object(to reflect.Value, p *plan) bool {
+func (r *run) decodeObject(to reflect.Value, p *plan) bool {
 	var seen uint64
 	var buf [64]byte
-	return r.Members(func(name []byte) bool {
+	return r.VisitMembers(func(name []byte) bool {
 		if r.Fold {
 			if len(name) > len(buf) {
 				return false
 			}
-			if name = folded(buf[:0], name); name == nil {
+			if name = appendFolded(buf[:0], name); name == nil {
 				return false
 			}
 		}
-		f := Find(&p.fields, name)
+		f := FindName(&p.fields, name)
 		if f == nil {
-			return !p.whole && r.pass()
+			return !p.whole && r.passValue()
 		}
 		if seen&f.bit != 0 { // how two of a name merge is left to json
 			return false
 		}
 		seen |= f.bit
 		if len(f.index) == 1 {
-			return r.value(to.Field(f.index[0]), f.plan)
+			return r.decodeValue(to.Field(f.index[0]), f.plan)
 		}
-		return r.value(to.FieldByIndex(f.index), f.plan)
+		return r.decodeValue(to.FieldByIndex(f.index), f.plan)
 	})
 }
 
-func (r *run) list(to reflect.Value, of *plan) bool {
+func (r *run) decodeList(to reflect.Value, of *plan) bool {
 	to.Set(reflect.MakeSlice(to.Type(), 0, 1))
-	return r.Elements(func() bool {
+	return r.VisitElements(func() bool {
 		n := to.Len()
 		to.Grow(1)
 		to.SetLen(n + 1)
 		to.Index(n).SetZero()
-		return r.value(to.Index(n), of)
+		return r.decodeValue(to.Index(n), of)
 	})
 }
 
-func (r *run) members(to reflect.Value) bool {
+func (r *run) decodeMap(to reflect.Value) bool {
 	all := map[string]jsontext.Value{}
 	to.Set(reflect.ValueOf(all).Convert(to.Type()))
-	return r.Members(func(name []byte) bool {
-		raw, ok := r.Value()
-		all[r.recent.Keep(name)] = raw
+	return r.VisitMembers(func(name []byte) bool {
+		raw, ok := r.ReadValue()
+		all[r.recent.KeepText(name)] = raw
 		return ok
 	})
 }
 
-// itself consumes a value of a type that decodes itself.
-func (r *run) itself(to reflect.Value, first byte) bool {
+// decodeItself consumes a value of a type that decodes itself.
+func (r *run) decodeItself(to reflect.Value, first byte) bool {
 	if setter, ok := to.Addr().Interface().(TextSetter); ok && first == '"' {
-		text, ok := r.text()
+		text, ok := r.decodeText()
 		setter.SetText(text)
 		return ok
 	}
-	return r.rest(to)
+	return r.decodeRest(to)
 }
 
-// rest consumes a value that only json knows how to decode.
-func (r *run) rest(to reflect.Value) bool {
-	raw, ok := r.Value()
+// decodeRest consumes a value that only json knows how to decode.
+func (r *run) decodeRest(to reflect.Value) bool {
+	raw, ok := r.ReadValue()
 	return ok && json.Unmarshal(raw, to.Addr().Interface(), r.Options) == nil
 }
 
-func (r *run) text() (_ string, ok bool) {
+func (r *run) decodeText() (_ string, ok bool) {
 	r.buf, ok = r.AppendText(r.buf[:0])
-	return r.recent.Keep(r.buf), ok
+	return r.recent.KeepText(r.buf), ok
 }

@@ -94,8 +94,8 @@ func TestUsual(t *testing.T) {
 	d := Decoder{Fold: true}
 	for _, text := range records[:2] {
 		var r record
-		s := run{Decoder: &d, Scanner: Over([]byte(text))}
-		if taken := s.value(reflect.ValueOf(&r).Elem(), d.plan(reflect.TypeFor[record]())); taken != (text == records[0]) {
+		s := run{Decoder: &d, Scanner: NewScanner([]byte(text))}
+		if taken := s.decodeValue(reflect.ValueOf(&r).Elem(), d.planOf(reflect.TypeFor[record]())); taken != (text == records[0]) {
 			t.Errorf("%s: taken: %t", text, taken)
 		}
 	}

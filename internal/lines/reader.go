@@ -52,7 +52,7 @@ func (r *Reader) Number() int64 { return r.number }
 // be read.
 func (r *Reader) Next() (Line, error) {
 	start := r.offset
-	line, err := r.read()
+	line, err := r.readLine()
 	if err == io.EOF && len(line) > 0 {
 		err = nil // the last line has no end
 	}
@@ -75,8 +75,8 @@ func (r *Reader) Next() (Line, error) {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// read reads up to and including a line end, or to the end of the stream.
-func (r *Reader) read() ([]byte, error) {
+// readLine reads up to and including a line end, or to the end of the stream.
+func (r *Reader) readLine() ([]byte, error) {
 	const worthKeeping = 1 << 20
 	r.long = r.long[:0]
 	var parts [][]byte // of a very long line: a buffer that grows would be in memory three times

@@ -61,30 +61,30 @@ type Pairing struct {
 	Extras  []Extra
 }
 
-// Clean reports whether every call has its one result directly behind it.
-func (p *Pairing) Clean() bool {
+// IsClean reports whether every call has its one result directly behind it.
+func (p *Pairing) IsClean() bool {
 	return len(p.Missing)+len(p.Orphans)+len(p.Extras) == 0 && !slices.ContainsFunc(p.Pairs, func(pair Pair) bool { return pair.Place != Adjacent })
 }
 
-// Claim pairs the calls and results of the items that keep selects; items that
+// ClaimResults pairs the calls and results of the items that keep selects; items that
 // reach no model are passed over, and so are tools that the provider ran: their
 // results are parts of the same message. The order of the steps matters: neighbours
 // first protects correct pairs from greedy late matches, the nearest preceding call
 // is right for reused ids, and real results go before those that wait for approval,
 // and these before placeholders. At last, a lone call and a lone result of which one
 // has no id are a pair.
-func Claim(items []session.Item, keep func(i int) bool) *Pairing {
+func ClaimResults(items []session.Item, keep func(i int) bool) *Pairing {
 	c := newClaimer(items, keep)
 	for w := final; w <= placeholder; w++ {
-		c.neighbours(w)
+		c.claimNeighbours(w)
 		if c.open == 0 && c.free == 0 {
 			break
 		}
-		c.preceding(w)
-		c.following(w)
+		c.claimPreceding(w)
+		c.claimFollowing(w)
 	}
-	c.unnamed()
-	return c.outcome()
+	c.claimUnnamed()
+	return c.buildPairing()
 }
 
 // PreferLast gives each call the last of its results of those that are worth as much, and
@@ -187,16 +187,16 @@ func newClaimer(items []session.Item, keep func(i int) bool) *claimer {
 	return c
 }
 
-func (c *claimer) claim(k, r int, place Place) {
+func (c *claimer) claimResult(k, r int, place Place) {
 	c.calls[k].result, c.calls[k].place = r, place
 	c.results[r].taken = true
 	c.open--
 	c.free--
 }
 
-// neighbours gives each call the first free result with its id in its answer
+// claimNeighbours gives each call the first free result with its id in its answer
 // group: the run of items with results directly behind its turn.
-func (c *claimer) neighbours(w worth) {
+func (c *claimer) claimNeighbours(w worth) {
 	first, turn, end := 0, -1, 0 // the group is turns turn+1 to end; its results start at first
 	for k := range c.calls {
 		if c.calls[k].turn != turn {
@@ -209,46 +209,46 @@ func (c *claimer) neighbours(w worth) {
 		if c.calls[k].result >= 0 {
 			continue
 		}
-		for first < len(c.results) && !c.wants(first, w) {
+		for first < len(c.results) && !c.isWanted(first, w) {
 			first++
 		}
 		for r := first; r < len(c.results) && c.results[r].turn <= end; r++ {
-			if c.wants(r, w) && c.results[r].id == c.calls[k].id {
-				c.claim(k, r, Adjacent)
+			if c.isWanted(r, w) && c.results[r].id == c.calls[k].id {
+				c.claimResult(k, r, Adjacent)
 				break
 			}
 		}
 	}
 }
 
-// item is the item that a turn is.
-func (c *claimer) item(turn int) *session.Item { return &c.items[c.wire[turn]] }
+// turnItem is the item that a turn is.
+func (c *claimer) turnItem(turn int) *session.Item { return &c.items[c.wire[turn]] }
 
 // groupEnd is the last turn of the answer group of a turn, itself when nothing
 // answers it.
 func (c *claimer) groupEnd(turn int) int {
-	for turn+1 < len(c.wire) && c.item(turn+1).Answers() {
+	for turn+1 < len(c.wire) && c.turnItem(turn+1).IsAnswer() {
 		turn++
-		if EndsGroup(c.item(turn)) {
+		if EndsGroup(c.turnItem(turn)) {
 			break
 		}
 	}
 	return turn
 }
 
-// inside reports whether a result stands within an assistant item.
-func (c *claimer) inside(r *result) bool { return c.item(r.turn).Role == session.Assistant }
+// isInside reports whether a result stands within an assistant item.
+func (c *claimer) isInside(r *result) bool { return c.turnItem(r.turn).Role == session.Assistant }
 
-// precedes reports whether a call stands before a result; a call of the message
+// standsBefore reports whether a call stands before a result; a call of the message
 // that a result stands in does.
-func (c *claimer) precedes(k int, r *result) bool {
-	return c.calls[k].turn < r.turn || c.calls[k].turn == r.turn && c.inside(r)
+func (c *claimer) standsBefore(k int, r *result) bool {
+	return c.calls[k].turn < r.turn || c.calls[k].turn == r.turn && c.isInside(r)
 }
 
 // placeOf is the place of a result outside the answer group of its call.
 func (c *claimer) placeOf(k int, r *result) Place {
 	switch {
-	case c.inside(r):
+	case c.isInside(r):
 		return Inside
 	case c.calls[k].turn < r.turn:
 		return Late
@@ -256,25 +256,25 @@ func (c *claimer) placeOf(k int, r *result) Place {
 	return Early
 }
 
-// preceding gives each free result to the nearest open call with its id before
+// claimPreceding gives each free result to the nearest open call with its id before
 // it; of several in one turn to the first, so that they get theirs in order.
-func (c *claimer) preceding(w worth) {
+func (c *claimer) claimPreceding(w worth) {
 	byID := map[string]*waiting{}
 	for r := range c.results {
-		if !c.wants(r, w) {
+		if !c.isWanted(r, w) {
 			continue
 		}
 		res := &c.results[r]
 		calls := byID[res.id]
 		if calls == nil {
-			calls = &waiting{ahead: c.byID(res.id)}
+			calls = &waiting{ahead: c.callsByID(res.id)}
 			byID[res.id] = calls
 		}
-		c.pass(calls, res)
+		c.letWait(calls, res)
 		if last := len(calls.open) - 1; last >= 0 {
 			k := calls.open[last]
 			calls.open = calls.open[:last]
-			c.claim(k, r, c.placeOf(k, res))
+			c.claimResult(k, r, c.placeOf(k, res))
 		}
 	}
 }
@@ -286,10 +286,10 @@ type waiting struct {
 	ahead []int // not before it
 }
 
-// pass lets the calls that stand before a result wait, turn by turn: the last
+// letWait lets the calls that stand before a result wait, turn by turn: the last
 // turn comes first, and its first call before its others.
-func (c *claimer) pass(calls *waiting, r *result) {
-	for len(calls.ahead) > 0 && c.precedes(calls.ahead[0], r) {
+func (c *claimer) letWait(calls *waiting, r *result) {
+	for len(calls.ahead) > 0 && c.standsBefore(calls.ahead[0], r) {
 		n, turn := 1, c.calls[calls.ahead[0]].turn
 		for n < len(calls.ahead) && c.calls[calls.ahead[n]].turn == turn {
 			n++
@@ -303,22 +303,22 @@ func (c *claimer) pass(calls *waiting, r *result) {
 	}
 }
 
-// following gives each free result to the next open call behind it, if its id
+// claimFollowing gives each free result to the next open call behind it, if its id
 // is used by one call only.
-func (c *claimer) following(w worth) {
+func (c *claimer) claimFollowing(w worth) {
 	for r := range c.results {
-		if !c.wants(r, w) {
+		if !c.isWanted(r, w) {
 			continue
 		}
-		if list := c.byID(c.results[r].id); len(list) == 1 && c.calls[list[0]].result < 0 {
-			c.claim(list[0], r, c.placeOf(list[0], &c.results[r]))
+		if list := c.callsByID(c.results[r].id); len(list) == 1 && c.calls[list[0]].result < 0 {
+			c.claimResult(list[0], r, c.placeOf(list[0], &c.results[r]))
 		}
 	}
 }
 
-// unnamed joins the only call of a turn with the only result of its answer group
+// claimUnnamed joins the only call of a turn with the only result of its answer group
 // where one of them has no id, and the other's id is nobody else's.
-func (c *claimer) unnamed() {
+func (c *claimer) claimUnnamed() {
 	if c.open == 0 || c.free == 0 {
 		return
 	}
@@ -332,8 +332,8 @@ func (c *claimer) unnamed() {
 		if r < 0 || c.results[r].taken {
 			continue
 		}
-		if id := c.results[r].id; id == "" || cl.id == "" && len(c.byID(id)) == 0 {
-			c.claim(k, r, Adjacent)
+		if id := c.results[r].id; id == "" || cl.id == "" && len(c.callsByID(id)) == 0 {
+			c.claimResult(k, r, Adjacent)
 		}
 	}
 }
@@ -349,13 +349,13 @@ func (c *claimer) onlyResult(turn int) int {
 	return first
 }
 
-func (c *claimer) wants(r int, w worth) bool {
+func (c *claimer) isWanted(r int, w worth) bool {
 	return !c.results[r].taken && c.results[r].worth == w
 }
 
-// byID lists the calls with an id, in order; the index is made when the first
+// callsByID lists the calls with an id, in order; the index is made when the first
 // result is out of place.
-func (c *claimer) byID(id string) []int {
+func (c *claimer) callsByID(id string) []int {
 	if c.ids == nil {
 		c.ids = make(map[string][]int, len(c.calls))
 		for k := range c.calls {
@@ -365,9 +365,9 @@ func (c *claimer) byID(id string) []int {
 	return c.ids[id]
 }
 
-func (c *claimer) outcome() *Pairing {
+func (c *claimer) buildPairing() *Pairing {
 	p := &Pairing{}
-	tail := c.tail()
+	tail := c.tailTurn()
 	pairOf := make([]int, len(c.calls))
 	for k := range c.calls {
 		cl := &c.calls[k]
@@ -381,10 +381,10 @@ func (c *claimer) outcome() *Pairing {
 	if c.free == 0 {
 		return p
 	}
-	answered := c.answered()
+	answered := c.answeredCalls()
 	for r := range c.results {
 		if res := &c.results[r]; !res.taken {
-			k, known := c.owner(answered[res.id], res)
+			k, known := c.repeatedCall(answered[res.id], res)
 			if !known {
 				p.Orphans = append(p.Orphans, res.at)
 				continue
@@ -392,7 +392,7 @@ func (c *claimer) outcome() *Pairing {
 			kept := &c.results[c.calls[k].result]
 			p.Extras = append(p.Extras, Extra{
 				Result: res.at, Pair: pairOf[k],
-				Same:        c.same(res.at, kept.at) || kept.worth == placeholder && res.worth == placeholder,
+				Same:        c.isSameResult(res.at, kept.at) || kept.worth == placeholder && res.worth == placeholder,
 				Placeholder: kept.worth < res.worth,
 				Real:        kept.worth > res.worth,
 			})
@@ -401,8 +401,8 @@ func (c *claimer) outcome() *Pairing {
 	return p
 }
 
-// answered lists the answered calls by their id, in order.
-func (c *claimer) answered() map[string][]int {
+// answeredCalls lists the answered calls by their id, in order.
+func (c *claimer) answeredCalls() map[string][]int {
 	byID := map[string][]int{}
 	for k := range c.calls {
 		if c.calls[k].result >= 0 {
@@ -412,25 +412,25 @@ func (c *claimer) answered() map[string][]int {
 	return byID
 }
 
-// owner is the call that a left-over result repeats, of the answered ones with
+// repeatedCall is the call that a left-over result repeats, of the answered ones with
 // its id: the nearest one before it, else the first behind it.
-func (c *claimer) owner(answered []int, res *result) (k int, known bool) {
+func (c *claimer) repeatedCall(answered []int, res *result) (k int, known bool) {
 	if len(answered) == 0 {
 		return 0, false
 	}
-	before := sort.Search(len(answered), func(n int) bool { return !c.precedes(answered[n], res) })
+	before := sort.Search(len(answered), func(n int) bool { return !c.standsBefore(answered[n], res) })
 	return answered[max(before-1, 0)], true
 }
 
-func (c *claimer) same(a, b Occurrence) bool {
+func (c *claimer) isSameResult(a, b Occurrence) bool {
 	ra, rb := &c.items[a.Item].Results[a.Nth], &c.items[b.Item].Results[b.Nth]
 	return ra.Digest == rb.Digest && ra.IsError == rb.IsError
 }
 
-// tail is the last turn that is more than results: only results follow it.
-func (c *claimer) tail() int {
+// tailTurn is the last turn that is more than results: only results follow it.
+func (c *claimer) tailTurn() int {
 	for t := len(c.wire) - 1; t >= 0; t-- {
-		if it := c.item(t); !it.Answers() || EndsGroup(it) {
+		if it := c.turnItem(t); !it.IsAnswer() || EndsGroup(it) {
 			return t
 		}
 	}

@@ -131,7 +131,7 @@ func TestClaim(t *testing.T) {
 		{"nothing", "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := outcome(Claim(conversation(tc.turns), func(int) bool { return true }))
+			got := outcome(ClaimResults(conversation(tc.turns), func(int) bool { return true }))
 			if got != tc.want {
 				t.Errorf("%s\n got %s\nwant %s", tc.turns, got, tc.want)
 			}
@@ -142,9 +142,9 @@ func TestClaim(t *testing.T) {
 func TestClaimPassesOverWhatReachesNoModel(t *testing.T) {
 	items := conversation("u a:x a:l t:x a")
 	items = append(items[:2], append([]session.Item{{Kind: session.SubSession}}, items[2:]...)...)
-	got := Claim(items, func(i int) bool { return i != 3 })
-	if o := outcome(got); o != "1.0=4" || !got.Clean() {
-		t.Errorf("got %s, clean %v", o, got.Clean())
+	got := ClaimResults(items, func(i int) bool { return i != 3 })
+	if o := outcome(got); o != "1.0=4" || !got.IsClean() {
+		t.Errorf("got %s, clean %v", o, got.IsClean())
 	}
 }
 
@@ -178,9 +178,9 @@ func TestClaimDoesNotMindWhatReachesNoModel(t *testing.T) {
 			}
 			mixed, place = append(mixed, plain[i]), append(place, i)
 		}
-		got := Claim(mixed, func(i int) bool { return !leaked(&mixed[i]) })
+		got := ClaimResults(mixed, func(i int) bool { return !leaked(&mixed[i]) })
 		got.renumber(place)
-		if want := Claim(plain, func(int) bool { return true }); outcome(got) != outcome(want) {
+		if want := ClaimResults(plain, func(int) bool { return true }); outcome(got) != outcome(want) {
 			rt.Fatalf("%s\n got %s\nwant %s", turns, outcome(got), outcome(want))
 		}
 	})
@@ -209,7 +209,7 @@ func TestClaimAccountsForEverything(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		turns := anyTurns().Draw(rt, "turns")
 		items := conversation(turns)
-		p := Claim(items, func(int) bool { return true })
+		p := ClaimResults(items, func(int) bool { return true })
 		calls, results := map[Occurrence]int{}, map[Occurrence]int{}
 		for _, pair := range p.Pairs {
 			calls[pair.Call]++

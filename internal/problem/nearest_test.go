@@ -15,11 +15,11 @@ func TestNearest(t *testing.T) {
 		"anthropics": `Did you mean "anthropic"?`, "se": `Did you mean "select" or "session"?`, "sc710": `Did you mean "SC701"?`,
 		"x": "", "": "", "yaml": "", "azure": "",
 	} {
-		if got := problem.Nearest(typed, words); got != want {
+		if got := problem.DidYouMean(typed, words); got != want {
 			t.Errorf("%q: got %s, want %s", typed, got, want)
 		}
 	}
-	if got := problem.Nearest("x", nil); got != "" {
+	if got := problem.DidYouMean("x", nil); got != "" {
 		t.Error(got)
 	}
 }
@@ -34,7 +34,7 @@ func TestNearestUndoesOneSlip(t *testing.T) {
 			word[:at] + word[at+1:], word[:at] + letter + word[at:], word[:at] + letter + word[at+1:],
 			word[:at] + word[at+1:at+2] + word[at:at+1] + word[at+2:],
 		} {
-			if got, want := problem.Nearest(typed, []string{"QQQQQQQQQQQQQQQQ", word}), `Did you mean "`+word+`"?`; got != want {
+			if got, want := problem.DidYouMean(typed, []string{"QQQQQQQQQQQQQQQQ", word}), `Did you mean "`+word+`"?`; got != want {
 				t.Errorf("%q for %q: %s", typed, word, got)
 			}
 		}

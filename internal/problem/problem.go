@@ -47,15 +47,15 @@ func ClassOf(err error) Class {
 	return 0
 }
 
-// Nearest is a question for the words that somebody may have meant, "" if none comes near:
+// DidYouMean is a question for the words that somebody may have meant, "" if none comes near:
 // `Did you mean "select"?`
-func Nearest(typed string, words []string) string {
+func DidYouMean(typed string, words []string) string {
 	const most = 3
 	low := strings.ToLower(typed)
 	limit := max(1, len(low)/3)
 	best := map[int][]string{}
 	for _, w := range words {
-		d := distance(low, strings.ToLower(w))
+		d := editDistance(low, strings.ToLower(w))
 		if len(low) > 1 && (strings.HasPrefix(strings.ToLower(w), low) || len(w) > 2 && strings.HasPrefix(low, strings.ToLower(w))) {
 			d = min(d, 1)
 		}
@@ -71,9 +71,9 @@ func Nearest(typed string, words []string) string {
 	return ""
 }
 
-// distance is how many letters have to be put in, taken out, replaced, or exchanged with
+// editDistance is how many letters have to be put in, taken out, replaced, or exchanged with
 // their neighbour to make one word of the other.
-func distance(a, b string) int {
+func editDistance(a, b string) int {
 	var before, above []int // the two rows before the current one
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -21,62 +21,62 @@ type assembly struct {
 	silent bool
 }
 
-// take adds what an event of a session says.
-func (a *assembly) take(e *Event, s *openSession, step *Step) {
+// takeEvent adds what an event of a session says.
+func (a *assembly) takeEvent(e *Event, s *openSession, step *Step) {
 	if s == nil {
 		return
 	}
-	n := a.node(s)
+	n := a.openNode(s)
 	switch e.Kind {
 	case UserMessage:
-		n.interrupt(!a.silent)
+		n.interruptAnswer(!a.silent)
 		n.next = max(n.next, e.Position)
-		n.add(e, session.Item{Role: session.User, Text: session.DigestOf(e.Text), Body: &session.Body{Text: e.Text}})
+		n.appendItem(e, session.Item{Role: session.User, Text: session.DigestOf(e.Text), Body: &session.Body{Text: e.Text}})
 	case Choice, Reasoning, PartialCall:
-		if n.empty() {
-			n.flush(false) // no event says that these are complete
+		if n.isEmpty() {
+			n.flushResults(false) // no event says that these are complete
 		}
-		n.hear(e)
+		n.addPiece(e)
 	case Restarted:
 		n.draft = draft{}
 	case CallStarted:
-		a.imply(n, e)
-		n.started(&e.Call)
+		a.completeImplied(n, e)
+		n.noteStarted(&e.Call)
 	case CallAnswered:
-		a.imply(n, e)
-		n.results = append(n.results, result(e, a.noOutput))
+		a.completeImplied(n, e)
+		n.results = append(n.results, resultItem(e, a.noOutput))
 	case MessageAdded:
 		a.silent = false
-		n.complete(e, step)
+		n.completeMessage(e, step)
 	case StreamStopped:
 		if a.silent {
-			n.interrupt(false)
+			n.interruptAnswer(false)
 		}
 	case ChildCompleted:
-		a.completed(n, e, step.Call)
+		a.replaceCompleted(n, e, step.Call)
 	case TokenUsage:
-		if last := n.last(); last != nil && last.Role == session.Assistant && last.Model == "" {
+		if last := n.lastItem(); last != nil && last.Role == session.Assistant && last.Model == "" {
 			last.Model = e.Model
 		}
 	case TitleSet:
 		n.session.Title = e.Text
 	case Summarized:
-		n.interrupt(!a.silent) // a summary stands for what was said before it
-		n.add(e, session.Item{Kind: session.Summary, KeptFrom: e.KeptFrom, Text: session.DigestOf(e.Text), Body: &session.Body{Text: e.Text}})
+		n.interruptAnswer(!a.silent) // a summary stands for what was said before it
+		n.appendItem(e, session.Item{Kind: session.Summary, KeptFrom: e.KeptFrom, Text: session.DigestOf(e.Text), Body: &session.Body{Text: e.Text}})
 	}
 }
 
-// imply completes an answer whose call runs.
-func (a *assembly) imply(n *node, e *Event) {
+// completeImplied completes an answer whose call runs.
+func (a *assembly) completeImplied(n *node, e *Event) {
 	if _, made := n.at[e.Call.ID]; made {
-		n.answered(e)
+		n.addAnswer(e)
 		a.silent = true
 	}
 }
 
-// node is the session of a stream. That of a run is known by its id: it may go on
+// openNode is the session of a stream. That of a run is known by its id: it may go on
 // later.
-func (a *assembly) node(s *openSession) *node {
+func (a *assembly) openNode(s *openSession) *node {
 	n := a.nodes[s]
 	if n == nil && s.parent == nil && s.id != "" {
 		n = a.byID[s.id]
@@ -86,7 +86,7 @@ func (a *assembly) node(s *openSession) *node {
 		if s.parent == nil {
 			a.roots = append(a.roots, n)
 		} else {
-			parent := a.node(s.parent)
+			parent := a.openNode(s.parent)
 			n.parent, parent.below = parent.session, append(parent.below, n)
 			n.caller = latestCall(parent.session, s.frame.Call)
 		}
@@ -104,9 +104,9 @@ func (a *assembly) node(s *openSession) *node {
 	return n
 }
 
-// completed puts a sub-session in the place of what was streamed of it. One that
+// replaceCompleted puts a sub-session in the place of what was streamed of it. One that
 // is told again, because a client connected anew, stays as it is.
-func (a *assembly) completed(n *node, e *Event, call string) {
+func (a *assembly) replaceCompleted(n *node, e *Event, call string) {
 	if e.Child == nil {
 		return
 	}
@@ -126,19 +126,19 @@ func (a *assembly) completed(n *node, e *Event, call string) {
 			delete(a.byID, s.ID)
 		}
 	}
-	n.below = without(n.below, told)
+	n.below = dropTold(n.below, told)
 	n.completed = append(n.completed, e.Child.Sessions...)
 	child.Parent = n.session.ID
-	latestCall(n.session, call).starts(child.ID, n.session)
-	n.add(e, session.Item{Kind: session.SubSession, Child: child.ID, Body: &session.Body{}})
+	latestCall(n.session, call).recordChild(child.ID, n.session)
+	n.appendItem(e, session.Item{Kind: session.SubSession, Child: child.ID, Body: &session.Body{}})
 }
 
-// without leaves out what was streamed of the sessions that were told whole, and
+// dropTold leaves out what was streamed of the sessions that were told whole, and
 // keeps what is below them and was not told with them: it failed.
-func without(list []*node, told map[string]*session.Session) []*node {
+func dropTold(list []*node, told map[string]*session.Session) []*node {
 	var kept []*node
 	for _, n := range list {
-		n.below = without(n.below, told)
+		n.below = dropTold(n.below, told)
 		whole := told[n.session.ID]
 		if whole == nil {
 			kept = append(kept, n)
@@ -157,25 +157,25 @@ func without(list []*node, told map[string]*session.Session) []*node {
 	return kept
 }
 
-// trees are the sessions as a correct runtime would have stored them.
-func (a *assembly) trees() []*session.Tree {
+// buildTrees are the sessions as a correct runtime would have stored them.
+func (a *assembly) buildTrees() []*session.Tree {
 	var list []*session.Tree
 	for _, root := range a.roots {
-		root.interrupt(!a.silent)
+		root.interruptAnswer(!a.silent)
 		if root.session.Items == nil && root.below == nil {
 			continue
 		}
 		tree := &session.Tree{}
-		root.collect(tree, false, map[string]bool{})
-		adopt(tree)
+		root.collectTree(tree, false, map[string]bool{})
+		linkChildren(tree)
 		list = append(list, tree)
 	}
 	return list
 }
 
-// collect adds the session and all below it to a tree. Of what never completed
+// collectTree adds the session and all below it to a tree. Of what never completed
 // nothing is finished.
-func (n *node) collect(tree *session.Tree, lost bool, ids map[string]bool) {
+func (n *node) collectTree(tree *session.Tree, lost bool, ids map[string]bool) {
 	at := len(tree.Sessions)
 	for ids[n.session.ID] { // a damaged stream names two
 		n.session.ID = unnamedID(n.began) + n.session.ID
@@ -194,16 +194,16 @@ func (n *node) collect(tree *session.Tree, lost bool, ids map[string]bool) {
 		}
 	}
 	for _, c := range n.below {
-		if c.interrupt(true); len(c.session.Items) > 0 || len(c.below) > 0 {
+		if c.interruptAnswer(true); len(c.session.Items) > 0 || len(c.below) > 0 {
 			c.session.Parent = c.parent.ID
-			c.caller.starts(c.session.ID, c.parent)
-			c.collect(tree, true, ids)
+			c.caller.recordChild(c.session.ID, c.parent)
+			c.collectTree(tree, true, ids)
 		}
 	}
 }
 
-// adopt sets the children of all sessions of a tree.
-func adopt(tree *session.Tree) {
+// linkChildren sets the children of all sessions of a tree.
+func linkChildren(tree *session.Tree) {
 	byID := map[string]*session.Session{}
 	for _, s := range tree.Sessions {
 		byID[s.ID] = s
@@ -231,10 +231,10 @@ type draftCall struct {
 	args     *strings.Builder
 }
 
-func (d *draft) empty() bool { return d.line == 0 }
+func (d *draft) isEmpty() bool { return d.line == 0 }
 
-// hear adds a piece.
-func (d *draft) hear(e *Event) {
+// addPiece adds a piece.
+func (d *draft) addPiece(e *Event) {
 	d.line, d.agent = cmp.Or(d.line, e.Line), cmp.Or(e.Agent, d.agent)
 	switch e.Kind {
 	case Choice:
@@ -242,13 +242,13 @@ func (d *draft) hear(e *Event) {
 	case Reasoning:
 		d.reasoning.WriteString(e.Text)
 	case PartialCall:
-		d.call(&e.Call)
+		d.addCallPiece(&e.Call)
 	}
 }
 
-// call adds a piece of a call. Until v1.33 of docker agent each event holds all
+// addCallPiece adds a piece of a call. Until v1.33 of docker agent each event holds all
 // arguments so far, from v1.34.0 on what is new (#2163).
-func (d *draft) call(c *session.Call) {
+func (d *draft) addCallPiece(c *session.Call) {
 	n, known := d.at[c.ID]
 	if !known {
 		if d.at == nil {
@@ -266,8 +266,8 @@ func (d *draft) call(c *session.Call) {
 	call.args.WriteString(c.Args)
 }
 
-// message is the answer so far.
-func (d *draft) message() session.Item {
+// answerItem is the answer so far.
+func (d *draft) answerItem() session.Item {
 	text := d.text.String()
 	it := session.Item{
 		Role: session.Assistant, Agent: d.agent, Text: session.DigestOf(text),
@@ -275,23 +275,23 @@ func (d *draft) message() session.Item {
 	}
 	for _, c := range d.calls {
 		it.Calls = append(it.Calls, session.Call{ID: c.id, Name: c.name, Args: c.args.String()})
-		settle(&it.Calls[len(it.Calls)-1])
+		interpretArguments(&it.Calls[len(it.Calls)-1])
 	}
-	if blank(text) && len(it.Calls) == 0 {
+	if isBlank(text) && len(it.Calls) == 0 {
 		it.Flags |= session.Blank
 	}
 	return it
 }
 
-// settle tells what the arguments of a call mean.
-func settle(c *session.Call) {
+// interpretArguments tells what the arguments of a call mean.
+func interpretArguments(c *session.Call) {
 	c.Delegation, c.Form = session.DelegationFor(c.Name, c.Args), session.FormOf(c.Args)
 }
 
-// started notes a call that runs. A hook may have changed its arguments, which the
+// noteStarted notes a call that runs. A hook may have changed its arguments, which the
 // stored message does not know of: they count only where the pieces are no JSON,
 // or where no piece was recorded.
-func (n *node) started(c *session.Call) {
+func (n *node) noteStarted(c *session.Call) {
 	for i := len(n.session.Items) - 1; i >= 0; i-- {
 		it := &n.session.Items[i]
 		if it.Role != session.Assistant {
@@ -307,12 +307,12 @@ func (n *node) started(c *session.Call) {
 		case it.Calls[at].Form == session.ArgsBroken:
 			it.Calls[at].Args = c.Args
 		}
-		settle(&it.Calls[at])
+		interpretArguments(&it.Calls[at])
 		return
 	}
 }
 
-func blank(text string) bool { return strings.TrimSpace(text) == "" }
+func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
 // node is a session of the recording.
 type node struct {
@@ -334,8 +334,8 @@ type callPlace struct {
 	known     bool
 }
 
-// add appends an item.
-func (n *node) add(e *Event, it session.Item) {
+// appendItem appends an item.
+func (n *node) appendItem(e *Event, it session.Item) {
 	it.Table, it.Key, it.Position = Table, cmp.Or(it.Key, lineKey(e.Line)), n.next
 	n.next++
 	if it.Time.IsZero() {
@@ -347,23 +347,23 @@ func (n *node) add(e *Event, it session.Item) {
 // unnamedID is what a session is called that no event names.
 func unnamedID(line int64) string { return Table + ":" + lineKey(line) }
 
-// Unnamed reports whether no event of the recording names the session.
-func Unnamed(s *session.Session) bool { return strings.HasPrefix(s.ID, Table+":") }
+// IsUnnamed reports whether no event of the recording names the session.
+func IsUnnamed(s *session.Session) bool { return strings.HasPrefix(s.ID, Table+":") }
 
 func lineKey(line int64) string { return strconv.FormatInt(line, 10) }
 
-func (n *node) last() *session.Item {
+func (n *node) lastItem() *session.Item {
 	if len(n.session.Items) == 0 {
 		return nil
 	}
 	return &n.session.Items[len(n.session.Items)-1]
 }
 
-// result is the message that a result will be. Runtimes may have a text for one that is
+// resultItem is the message that a result will be. Runtimes may have a text for one that is
 // blank.
-func result(e *Event, noOutput string) session.Item {
+func resultItem(e *Event, noOutput string) session.Item {
 	text := e.Text
-	if blank(text) && noOutput != "" {
+	if isBlank(text) && noOutput != "" {
 		text = noOutput
 	}
 	digest := session.DigestOf(text)
@@ -373,8 +373,8 @@ func result(e *Event, noOutput string) session.Item {
 	}
 }
 
-// complete adds the message that is complete now.
-func (n *node) complete(e *Event, step *Step) {
+// completeMessage adds the message that is complete now.
+func (n *node) completeMessage(e *Event, step *Step) {
 	switch step.Row {
 	case session.Tool:
 		at := slices.IndexFunc(n.results, func(it session.Item) bool { return it.Results[0].CallID == step.Call })
@@ -384,46 +384,46 @@ func (n *node) complete(e *Event, step *Step) {
 		it := n.results[at]
 		n.results = slices.Delete(n.results, at, at+1)
 		it.Agent = cmp.Or(e.Agent, it.Agent)
-		n.add(e, it)
+		n.appendItem(e, it)
 	case session.Assistant:
-		if !n.empty() {
-			n.answered(e)
+		if !n.isEmpty() {
+			n.addAnswer(e)
 		}
 	default: // it was not streamed
-		n.add(e, session.Item{Role: session.Assistant, Agent: e.Agent, Flags: session.Blank, Body: &session.Body{}})
+		n.appendItem(e, session.Item{Role: session.Assistant, Agent: e.Agent, Flags: session.Blank, Body: &session.Body{}})
 	}
 }
 
-// answered adds the answer that was streamed.
-func (n *node) answered(e *Event) {
-	it := n.message()
+// addAnswer adds the answer that was streamed.
+func (n *node) addAnswer(e *Event) {
+	it := n.answerItem()
 	it.Agent = cmp.Or(e.Agent, it.Agent)
-	n.add(e, it)
+	n.appendItem(e, it)
 	n.draft = draft{}
 }
 
-// interrupt adds what no event said to be complete; unfinished says whether it
+// interruptAnswer adds what no event said to be complete; unfinished says whether it
 // would have been said.
-func (n *node) interrupt(unfinished bool) {
-	n.flush(unfinished)
-	if n.empty() {
+func (n *node) interruptAnswer(unfinished bool) {
+	n.flushResults(unfinished)
+	if n.isEmpty() {
 		return
 	}
-	it := n.message()
+	it := n.answerItem()
 	if unfinished {
 		it.Flags |= session.Unfinished
 	}
-	n.add(&Event{Line: n.line}, it)
+	n.appendItem(&Event{Line: n.line}, it)
 	n.draft = draft{}
 }
 
-// flush adds the results that no message holds.
-func (n *node) flush(unfinished bool) {
+// flushResults adds the results that no message holds.
+func (n *node) flushResults(unfinished bool) {
 	for _, it := range n.results {
 		if unfinished {
 			it.Flags |= session.Unfinished
 		}
-		n.add(&Event{Line: n.line}, it)
+		n.appendItem(&Event{Line: n.line}, it)
 	}
 	n.results = nil
 }
@@ -440,8 +440,8 @@ func latestCall(s *session.Session, id string) callPlace {
 	return callPlace{}
 }
 
-// starts records which session a call started.
-func (c callPlace) starts(id string, caller *session.Session) {
+// recordChild records which session a call started.
+func (c callPlace) recordChild(id string, caller *session.Session) {
 	if c.known && c.item < len(caller.Items) && c.nth < len(caller.Items[c.item].Calls) {
 		if d := caller.Items[c.item].Calls[c.nth].Delegation; d != nil {
 			d.Child = id

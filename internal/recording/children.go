@@ -7,22 +7,22 @@ import (
 	"github.com/sessctl/sessctl/internal/replay"
 )
 
-// resumes reports whether the start of a stream is that of a run: of the run's
+// resumesRun reports whether the start of a stream is that of a run: of the run's
 // own session, or of another one when the run is over.
-func (r *Recorder) resumes(e *Event) bool {
+func (r *Recorder) resumesRun(e *Event) bool {
 	switch {
 	case r.run == nil || e.Session != "" && e.Session == r.run.id:
 		return true
-	case r.unnamed(e.Agent) != nil:
+	case r.latestUnnamed(e.Agent) != nil:
 		return false
 	}
 	return r.run.state != running
 }
 
-// begin begins a run or goes on with one. What is open then was never closed.
-func (r *Recorder) begin(e *Event, step *Step) {
+// beginRun begins a run or goes on with one. What is open then was never closed.
+func (r *Recorder) beginRun(e *Event, step *Step) {
 	for _, s := range r.open {
-		step.Anomaly = cmp.Or(step.Anomaly, r.odd(e, UnmatchedStart, s))
+		step.Anomaly = cmp.Or(step.Anomaly, r.recordAnomaly(e, UnmatchedStart, s))
 	}
 	r.open = nil
 	step.Reason = replay.RunBegins
@@ -34,24 +34,24 @@ func (r *Recorder) begin(e *Event, step *Step) {
 	}
 }
 
-// child is the delegation whose session begins: the one that was opened by a
+// beginChild is the delegation whose session begins: the one that was opened by a
 // switch and has none yet, else a new one without a switch.
-func (r *Recorder) child(e *Event) *openSession {
-	s := r.unnamed(e.Agent)
+func (r *Recorder) beginChild(e *Event) *openSession {
+	s := r.latestUnnamed(e.Agent)
 	if s == nil {
-		s = r.delegate("", e.Agent)
+		s = r.openDelegation("", e.Agent)
 	}
-	s.name(e.Session)
+	s.setID(e.Session)
 	delete(r.closed, s.id)
 	return s
 }
 
-// delegate opens a delegation to an agent; from is who asks, "" when unknown.
-func (r *Recorder) delegate(from, to string) *openSession {
+// openDelegation opens a delegation to an agent; from is who asks, "" when unknown.
+func (r *Recorder) openDelegation(from, to string) *openSession {
 	if r.run == nil {
 		r.run = &openSession{agent: from, line: r.line}
 	}
-	parent, call := r.caller(from, to)
+	parent, call := r.findCaller(from, to)
 	frame := &replay.Frame{Parent: parent.frame, Item: -1, Caller: cmp.Or(from, parent.agent), Agent: to}
 	if call != nil {
 		call.claimed, frame.Call = true, call.id
@@ -61,15 +61,15 @@ func (r *Recorder) delegate(from, to string) *openSession {
 	return s
 }
 
-// caller is the session with the call that asks the agent, and the call: of
+// findCaller is the session with the call that asks the agent, and the call: of
 // those that fit best the one of the agent who asks, else the innermost. Where no
 // call fits it is whoever can speak. An agent that opens a session without a switch
 // runs a skill for itself.
-func (r *Recorder) caller(from, to string) (*openSession, *openCall) {
-	parent, best, score := r.speaking(from), (*openCall)(nil), 0
-	for s := range r.innermost() {
+func (r *Recorder) findCaller(from, to string) (*openSession, *openCall) {
+	parent, best, score := r.speakingSession(from), (*openCall)(nil), 0
+	for s := range r.innermostFirst() {
 		for i := range s.calls {
-			fits := 2 * s.calls[i].asks(to)
+			fits := 2 * s.calls[i].fitScore(to)
 			if fits > 0 && s.agent == cmp.Or(from, to) {
 				fits++
 			}
@@ -81,14 +81,14 @@ func (r *Recorder) caller(from, to string) (*openSession, *openCall) {
 	return parent, best
 }
 
-// closing is the innermost delegation that the end of a switch closes, nil when
+// findClosing is the innermost delegation that the end of a switch closes, nil when
 // none of that name is open.
-func (r *Recorder) closing(e *Event) *openSession {
-	return r.latest(func(s *openSession) bool { return s.switched && s.frame.Agent == e.From && s.frame.Caller == e.To })
+func (r *Recorder) findClosing(e *Event) *openSession {
+	return r.latestOpen(func(s *openSession) bool { return s.switched && s.frame.Agent == e.From && s.frame.Caller == e.To })
 }
 
-// close closes a delegation. Those below it that are open still have no end.
-func (r *Recorder) close(e *Event, step *Step, s *openSession) {
+// closeDelegation closes a delegation. Those below it that are open still have no end.
+func (r *Recorder) closeDelegation(e *Event, step *Step, s *openSession) {
 	const remembered = 4096
 	if len(r.closed) >= remembered {
 		clear(r.closed)
@@ -98,32 +98,32 @@ func (r *Recorder) close(e *Event, step *Step, s *openSession) {
 		if o == s {
 			return true
 		}
-		below := o.within(s)
+		below := o.isWithin(s)
 		if below {
-			step.Anomaly = cmp.Or(step.Anomaly, r.odd(e, UnmatchedStart, o))
+			step.Anomaly = cmp.Or(step.Anomaly, r.recordAnomaly(e, UnmatchedStart, o))
 		}
 		return below
 	})
 }
 
-// over closes the delegation without a switch that a call of the session opened:
+// closeAnswered closes the delegation without a switch that a call of the session opened:
 // the call has its result. Of a sub-session that failed there is no other end. One
 // with a switch goes on to its end: in a parallel batch the switch may be a
 // sibling's.
-func (r *Recorder) over(e *Event, caller *openSession, step *Step) {
+func (r *Recorder) closeAnswered(e *Event, caller *openSession, step *Step) {
 	for _, s := range r.open {
 		if s.parent != caller || s.frame.Call != e.Call.ID || e.Call.ID == "" {
 			continue
 		}
 		if s.resulted = e.Line; !s.switched {
-			r.close(e, step, s)
+			r.closeDelegation(e, step, s)
 		}
 		return
 	}
 }
 
-// within reports whether the stream is below another one.
-func (s *openSession) within(other *openSession) bool {
+// isWithin reports whether the stream is below another one.
+func (s *openSession) isWithin(other *openSession) bool {
 	for s = s.parent; s != nil; s = s.parent {
 		if s == other {
 			return true

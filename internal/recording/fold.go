@@ -60,15 +60,15 @@ var shown = [...]bool{
 	TitleSet: true, Summarized: true, Switched: true, Restarted: true, Failed: true,
 }
 
-// matters reports whether the event is a row by itself, because of what it is or
+// isOwnRow reports whether the event is a row by itself, because of what it is or
 // of what the model says about it.
-func matters(e *Event, s *Step) bool {
+func isOwnRow(e *Event, s *Step) bool {
 	return shown[e.Kind] || s.Before != s.Depth || s.Anomaly != nil || s.Disagree()
 }
 
 // Take adds an event with its verdict. It keeps neither.
 func (f *Fold) Take(e *Event, s *Step) error {
-	if !f.all && !matters(e, s) {
+	if !f.all && !isOwnRow(e, s) {
 		return nil
 	}
 	f.next = Row{
@@ -78,7 +78,7 @@ func (f *Fold) Take(e *Event, s *Step) error {
 	if e.Child != nil {
 		f.next.Child = e.Child.Root().ID
 	}
-	again := f.row.same(&f.next)
+	again := f.row.saysSame(&f.next)
 	if f.all {
 		f.next.Again, f.row = again, f.next
 		return f.emit(&f.next)
@@ -103,9 +103,9 @@ func (f *Fold) End() error {
 	return f.emit(&row)
 }
 
-// same reports whether two rows say the same of equal events. What moves the
+// saysSame reports whether two rows say the same of equal events. What moves the
 // depth, is odd or makes calls is like nothing else.
-func (r *Row) same(next *Row) bool {
+func (r *Row) saysSame(next *Row) bool {
 	special := func(one *Row) bool { return one.Before != one.Depth || one.Anomaly != nil || len(one.Calls) > 0 }
 	if r.Count == 0 || r.Kind != next.Kind || r.Name != next.Name || r.Child != next.Child || special(r) || special(next) {
 		return false

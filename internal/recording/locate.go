@@ -16,18 +16,18 @@ type owner struct {
 // evidence is what tells whose an event is, from the strongest to the weakest.
 type evidence uint8
 
-// locate finds the owner of an event that neither begins nor ends anything.
-func (r *Recorder) locate(e *Event) owner {
+// locateOwner finds the owner of an event that neither begins nor ends anything.
+func (r *Recorder) locateOwner(e *Event) owner {
 	if e.Session != "" {
-		return r.named(e)
+		return r.namedOwner(e)
 	}
 	switch e.Kind {
 	case CallStarted, CallAnswered:
-		if s := r.calling(e.Call.ID, e.Agent); s != nil {
+		if s := r.callingSession(e.Call.ID, e.Agent); s != nil {
 			return owner{s, s.id, byCall}
 		}
 	}
-	s := r.speaking(e.Agent)
+	s := r.speakingSession(e.Agent)
 	switch {
 	case s == nil:
 		return owner{how: byDepth}
@@ -37,23 +37,23 @@ func (r *Recorder) locate(e *Event) owner {
 	return owner{s, s.id, byStream}
 }
 
-// named is the owner of an event that carries a session id. The id may be the
+// namedOwner is the owner of an event that carries a session id. The id may be the
 // first that is heard of the run, or of the delegation that opened last; else it
 // is a session that is not on this stream: that of a background agent.
-func (r *Recorder) named(e *Event) owner {
-	s := r.known(e.Session)
+func (r *Recorder) namedOwner(e *Event) owner {
+	s := r.knownSession(e.Session)
 	if s == nil && kinds[e.Kind] != record && !r.closed[e.Session] {
-		s = r.introduced(e)
+		s = r.introduceSession(e)
 	}
 	return owner{s, e.Session, byID}
 }
 
-// introduced is the session that a message is the first to name, nil when it is
+// introduceSession is the session that a message is the first to name, nil when it is
 // none of this stream.
-func (r *Recorder) introduced(e *Event) *openSession {
+func (r *Recorder) introduceSession(e *Event) *openSession {
 	var asked *openSession
 	if e.Agent != "" {
-		asked = r.unnamed(e.Agent)
+		asked = r.latestUnnamed(e.Agent)
 	}
 	switch {
 	case r.run != nil && kinds[e.Kind] != message:
@@ -62,31 +62,31 @@ func (r *Recorder) introduced(e *Event) *openSession {
 		r.run = &openSession{id: e.Session, agent: e.Agent, line: e.Line}
 		return r.run
 	case asked != nil:
-	case r.run.id == "" && (e.Agent == r.run.agent || r.unnamed("") == nil):
+	case r.run.id == "" && (e.Agent == r.run.agent || r.latestUnnamed("") == nil):
 		r.run.id = e.Session
 		return r.run
 	default:
-		asked = r.unnamed("")
+		asked = r.latestUnnamed("")
 	}
 	if asked != nil {
-		asked.name(e.Session)
+		asked.setID(e.Session)
 	}
 	return asked
 }
 
-// known is the open session of an id, nil when there is none.
-func (r *Recorder) known(id string) *openSession {
+// knownSession is the open session of an id, nil when there is none.
+func (r *Recorder) knownSession(id string) *openSession {
 	if r.run == nil || id == "" {
 		return nil
 	}
 	if r.run.id == id {
 		return r.run
 	}
-	return r.latest(func(s *openSession) bool { return s.id == id })
+	return r.latestOpen(func(s *openSession) bool { return s.id == id })
 }
 
-// latest is the delegation that opened last of those that fit, nil for none.
-func (r *Recorder) latest(fits func(*openSession) bool) *openSession {
+// latestOpen is the delegation that opened last of those that fit, nil for none.
+func (r *Recorder) latestOpen(fits func(*openSession) bool) *openSession {
 	for _, s := range slices.Backward(r.open) {
 		if fits(s) {
 			return s
@@ -95,24 +95,24 @@ func (r *Recorder) latest(fits func(*openSession) bool) *openSession {
 	return nil
 }
 
-// unnamed is the latest delegation to the agent whose session no event has named
+// latestUnnamed is the latest delegation to the agent whose session no event has named
 // yet; nil for none. Without an agent it is one to whomever.
-func (r *Recorder) unnamed(agent string) *openSession {
-	return r.latest(func(s *openSession) bool {
+func (r *Recorder) latestUnnamed(agent string) *openSession {
+	return r.latestOpen(func(s *openSession) bool {
 		return s.id == "" && s.state == waiting && (agent == "" || s.frame.Agent == agent)
 	})
 }
 
-// name says which session a delegation started.
-func (s *openSession) name(id string) {
+// setID says which session a delegation started.
+func (s *openSession) setID(id string) {
 	s.id, s.frame.Child = id, id
 }
 
-// calling is the innermost session with an open call of the id, one whose agent
+// callingSession is the innermost session with an open call of the id, one whose agent
 // is named before others: parallel siblings may use the same ids.
-func (r *Recorder) calling(id, agent string) *openSession {
+func (r *Recorder) callingSession(id, agent string) *openSession {
 	var found *openSession
-	for s := range r.innermost() {
+	for s := range r.innermostFirst() {
 		if n, known := s.at[id]; !known || s.calls[n].answered {
 			continue
 		}
@@ -124,12 +124,12 @@ func (r *Recorder) calling(id, agent string) *openSession {
 	return found
 }
 
-// speaking is the session in which the agent can speak: the innermost that waits
+// speakingSession is the session in which the agent can speak: the innermost that waits
 // for no other and has the agent, else the innermost, where somebody took over.
-func (r *Recorder) speaking(agent string) *openSession {
+func (r *Recorder) speakingSession(agent string) *openSession {
 	var innermost *openSession
 	r.asked++
-	for s := range r.innermost() {
+	for s := range r.innermostFirst() {
 		active := s == r.run || s.resulted == 0 && (s.state == running || s.state == waiting && r.model != BySession)
 		if active && s.parent != nil {
 			s.parent.blocked = r.asked
@@ -145,8 +145,8 @@ func (r *Recorder) speaking(agent string) *openSession {
 	return cmp.Or(innermost, r.run)
 }
 
-// innermost goes from the delegation that opened last to the run's own session.
-func (r *Recorder) innermost() func(func(*openSession) bool) {
+// innermostFirst goes from the delegation that opened last to the run's own session.
+func (r *Recorder) innermostFirst() func(func(*openSession) bool) {
 	return func(yield func(*openSession) bool) {
 		for _, s := range slices.Backward(r.open) {
 			if !yield(s) {

@@ -35,8 +35,8 @@ func failedChildren(t *testing.T, shapes agenttest.Shapes, forms []agenttest.Eve
 		_, truth := written(t, dir, agenttest.WriteFixed, p)
 		p.KeepsFailed = true
 		path, kept := written(t, dir, agenttest.WriteFixed, p)
-		want := settle(stored(t, path, kept.Root.ID))
-		tree := settle(record(t, truth.Events(styles(forms...).Draw(t, "style")), recording.Auto).Trees[0])
+		want := interpretArguments(stored(t, path, kept.Root.ID))
+		tree := interpretArguments(record(t, truth.Events(styles(forms...).Draw(t, "style")), recording.Auto).Trees[0])
 		for _, s := range want.Sessions[1:] {
 			lines, got := linesOf(s, tree), tree.Session(s.ID)
 			switch {

@@ -45,10 +45,10 @@ type openCall struct {
 	claimed    bool // a delegation that opened already
 }
 
-// asks says how well a call fits the start of a delegation to an agent: one that
+// fitScore says how well a call fits the start of a delegation to an agent: one that
 // runs before one that is still streaming, one that names the agent before one
 // that names nobody, as that of a skill does. 0 is not at all.
-func (c *openCall) asks(agent string) int {
+func (c *openCall) fitScore(agent string) int {
 	const fits, named, runs = 1, 2, 4
 	d := c.delegation
 	if d == nil { // the arguments are not known yet
@@ -79,23 +79,23 @@ type openResult struct {
 	line int64
 }
 
-// follow notes what an event says of the session that speaks, so that a message
+// followEvent notes what an event says of the session that speaks, so that a message
 // that is complete can tell what it holds.
-func (s *openSession) follow(e *Event, step *Step) {
+func (s *openSession) followEvent(e *Event, step *Step) {
 	switch e.Kind {
 	case Choice, Reasoning:
-		s.hear(e)
+		s.noteSpeaker(e)
 	case PartialCall:
-		s.hear(e)
-		s.call(e)
+		s.noteSpeaker(e)
+		s.noteCall(e)
 		step.Call = e.Call.ID
 	case CallStarted:
-		s.imply(e.Call.ID)
-		s.call(e).started = true
+		s.completeAnswer(e.Call.ID)
+		s.noteCall(e).started = true
 		step.Call = e.Call.ID
 	case CallAnswered:
-		s.imply(e.Call.ID)
-		s.call(e).answered = true
+		s.completeAnswer(e.Call.ID)
+		s.noteCall(e).answered = true
 		s.results = append(s.results, openResult{e.Call.ID, e.Line})
 		step.Call = e.Call.ID
 	case MessageAdded:
@@ -113,26 +113,26 @@ func (s *openSession) follow(e *Event, step *Step) {
 	}
 }
 
-// imply completes the answer that makes a call: a call runs when its message is
+// completeAnswer completes the answer that makes a call: a call runs when its message is
 // complete. A client that does not know message_added (docker agent v1.32.3)
 // records nothing else of that.
-func (s *openSession) imply(call string) {
+func (s *openSession) completeAnswer(call string) {
 	if _, known := s.at[call]; known && s.answer > 0 {
 		s.answer, s.implied = 0, true
 	}
 }
 
-// hear notes who speaks. The calls of the answer before are history then, and so
+// noteSpeaker notes who speaks. The calls of the answer before are history then, and so
 // are its results.
-func (s *openSession) hear(e *Event) {
+func (s *openSession) noteSpeaker(e *Event) {
 	s.agent = cmp.Or(e.Agent, s.agent)
 	if s.answer == 0 {
 		s.calls, s.at, s.pending = nil, nil, pending{answer: e.Line}
 	}
 }
 
-// call notes a call, or more of what is known of it.
-func (s *openSession) call(e *Event) *openCall {
+// noteCall notes a call, or more of what is known of it.
+func (s *openSession) noteCall(e *Event) *openCall {
 	c := &e.Call
 	n, known := s.at[c.ID]
 	if !known {

@@ -185,7 +185,7 @@ func completeStreams(t *testing.T, shapes agenttest.Shapes, forms []agenttest.Ev
 		p := agenttest.RandomWith(rapid.Uint64().Draw(t, "seed"), rapid.IntRange(1, 25).Draw(t, "size"), shapes)
 		p.KeepsFailed = rapid.Bool().Draw(t, "failed children are kept")
 		path, truth := written(t, dir, agenttest.WriteFixed, p)
-		want := said(settle(stored(t, path, truth.Root.ID)))
+		want := said(interpretArguments(stored(t, path, truth.Root.ID)))
 		stream := truth.Events(styles(forms...).Draw(t, "style"))
 		trees := record(t, stream, recording.Auto).Trees
 		if len(trees) != 1 {
@@ -194,7 +194,7 @@ func completeStreams(t *testing.T, shapes agenttest.Shapes, forms []agenttest.Ev
 		if err := sound(trees[0]); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, said(settle(trees[0]))); diff != "" {
+		if diff := cmp.Diff(want, said(interpretArguments(trees[0]))); diff != "" {
 			t.Fatalf("stored (-), recorded (+):\n%s", diff)
 		}
 	})

@@ -61,10 +61,10 @@ func writeSaid(b *strings.Builder, tree *session.Tree, s *session.Session, depth
 	}
 }
 
-// settle puts the results of each answer into the order of their calls' ids. Of
+// interpretArguments puts the results of each answer into the order of their calls' ids. Of
 // calls that run at the same time, several may be answered before the first of
 // the messages is complete, and that event does not say which message it is.
-func settle(tree *session.Tree) *session.Tree {
+func interpretArguments(tree *session.Tree) *session.Tree {
 	for _, s := range tree.Sessions {
 		var batch []int
 		for i := range s.Items {

@@ -35,34 +35,34 @@ func NewRecorder(model Model, keep bool, noOutput string) *Recorder {
 // Take is the verdict on the next event.
 func (r *Recorder) Take(e *Event) Step {
 	r.line = e.Line
-	step := Step{Before: r.depth()}
+	step := Step{Before: r.openDepth()}
 	var at owner
 	switch e.Kind {
 	case UserMessage:
-		at = r.userMessage(e, &step)
+		at = r.takeUserMessage(e, &step)
 	case StreamStarted:
-		at = r.streamStarted(e, &step)
+		at = r.takeStreamStart(e, &step)
 	case StreamStopped:
-		at = r.streamStopped(e, &step)
+		at = r.takeStreamStop(e, &step)
 	case Switched:
-		at = r.switched(e, &step)
+		at = r.takeSwitch(e, &step)
 	case ChildCompleted:
-		at = r.childCompleted(e, &step)
+		at = r.takeChild(e, &step)
 	default:
-		at = r.locate(e)
+		at = r.locateOwner(e)
 		if e.Kind == CallAnswered {
-			r.over(e, at.stream, &step)
+			r.closeAnswered(e, at.stream, &step)
 		}
 	}
-	step.Depth = r.depth()
+	step.Depth = r.openDepth()
 	if s := at.stream; s != nil {
-		s.follow(e, &step)
+		s.followEvent(e, &step)
 		step.Frame, step.Agent = s.frame, s.agent
 	}
 	step.Agent = cmp.Or(e.Agent, step.Agent)
-	r.judge(e, at, &step)
+	r.judgeEvent(e, at, &step)
 	if r.assembly != nil {
-		r.assembly.take(e, at.stream, &step)
+		r.assembly.takeEvent(e, at.stream, &step)
 	}
 	return step
 }
@@ -72,23 +72,23 @@ func (r *Recorder) End() *Result {
 	last := r.line
 	for _, s := range r.open {
 		if r.line = last; s.resulted == 0 {
-			r.odd(nil, CutOff, s)
+			r.recordAnomaly(nil, CutOff, s)
 			continue
 		}
 		r.line = s.resulted // the run went on
-		r.odd(nil, UnmatchedStart, s)
+		r.recordAnomaly(nil, UnmatchedStart, s)
 	}
 	r.open = nil
 	if r.assembly != nil {
-		r.result.Trees = r.assembly.trees()
+		r.result.Trees = r.assembly.buildTrees()
 	}
 	return &r.result
 }
 
-// depth counts the open delegations that the model sees: switches, and streams
+// openDepth counts the open delegations that the model sees: switches, and streams
 // that run; between the end of a stream and the end of its switch the delegation
 // is open still.
-func (r *Recorder) depth() int {
+func (r *Recorder) openDepth() int {
 	n := 0
 	for _, s := range r.open {
 		switch {
@@ -101,29 +101,29 @@ func (r *Recorder) depth() int {
 	return n
 }
 
-// userMessage begins a run or goes on with one, unless a sub-session was just
+// takeUserMessage begins a run or goes on with one, unless a sub-session was just
 // opened that repeats its task in this way.
-func (r *Recorder) userMessage(e *Event, step *Step) owner {
-	if s := r.known(e.Session); s != nil && s != r.run {
+func (r *Recorder) takeUserMessage(e *Event, step *Step) owner {
+	if s := r.knownSession(e.Session); s != nil && s != r.run {
 		return owner{s, e.Session, byID}
 	}
-	if r.run != nil && e.Session != r.run.id && r.unnamed(e.Agent) != nil {
-		return owner{r.child(e), e.Session, byID}
+	if r.run != nil && e.Session != r.run.id && r.latestUnnamed(e.Agent) != nil {
+		return owner{r.beginChild(e), e.Session, byID}
 	}
-	r.begin(e, step)
+	r.beginRun(e, step)
 	return owner{r.run, r.run.id, byID}
 }
 
-// streamStarted begins a run, goes on with one, or is the first of a sub-session.
-func (r *Recorder) streamStarted(e *Event, step *Step) owner {
-	s := r.known(e.Session)
+// takeStreamStart begins a run, goes on with one, or is the first of a sub-session.
+func (r *Recorder) takeStreamStart(e *Event, step *Step) owner {
+	s := r.knownSession(e.Session)
 	switch {
 	case s != nil && s != r.run:
-	case r.resumes(e):
-		r.begin(e, step)
+	case r.resumesRun(e):
+		r.beginRun(e, step)
 		s = r.run
 	default:
-		if s = r.child(e); r.byStream(s) {
+		if s = r.beginChild(e); r.isByStream(s) {
 			step.Reason, step.Call = replay.Opens, s.frame.Call
 		}
 	}
@@ -131,86 +131,86 @@ func (r *Recorder) streamStarted(e *Event, step *Step) owner {
 	return owner{s, s.id, byID}
 }
 
-// streamStopped ends a stream. A delegation that was not opened by a switch ends
+// takeStreamStop ends a stream. A delegation that was not opened by a switch ends
 // with it.
-func (r *Recorder) streamStopped(e *Event, step *Step) owner {
-	s := r.known(e.Session)
+func (r *Recorder) takeStreamStop(e *Event, step *Step) owner {
+	s := r.knownSession(e.Session)
 	if e.Session == "" {
-		s = r.speaking(e.Agent)
+		s = r.speakingSession(e.Agent)
 	}
 	if s == nil {
 		return owner{nil, e.Session, byID}
 	}
 	s.state = stopped
-	if s != r.run && r.byStream(s) {
+	if s != r.run && r.isByStream(s) {
 		step.Reason, step.Call = replay.Closes, s.frame.Call
 	}
 	if s != r.run && !s.switched {
-		r.close(e, step, s)
+		r.closeDelegation(e, step, s)
 	}
 	return owner{s, s.id, byID}
 }
 
-// switched opens a delegation or closes one.
-func (r *Recorder) switched(e *Event, step *Step) owner {
+// takeSwitch opens a delegation or closes one.
+func (r *Recorder) takeSwitch(e *Event, step *Step) owner {
 	if e.Start {
-		s := r.delegate(e.From, e.To)
+		s := r.openDelegation(e.From, e.To)
 		s.switched = true
-		if step.Call = s.frame.Call; !r.byStream(s) {
+		if step.Call = s.frame.Call; !r.isByStream(s) {
 			step.Reason = replay.Opens
 		}
 		return owner{s, s.id, byDepth}
 	}
-	s := r.closing(e)
+	s := r.findClosing(e)
 	if s == nil {
-		step.Reason, step.Anomaly = replay.Clamped, r.odd(e, UnmatchedEnd, nil)
+		step.Reason, step.Anomaly = replay.Clamped, r.recordAnomaly(e, UnmatchedEnd, nil)
 		if r.run != nil && len(r.open) == 0 && r.run.agent == e.From { // recorded from the middle of it on
 			r.run.state = stopped
 		}
-		return owner{r.speaking(e.To), "", byDepth}
+		return owner{r.speakingSession(e.To), "", byDepth}
 	}
-	if step.Call = s.frame.Call; !r.byStream(s) {
+	if step.Call = s.frame.Call; !r.isByStream(s) {
 		step.Reason = replay.Closes
 	}
-	r.close(e, step, s)
+	r.closeDelegation(e, step, s)
 	return owner{s.parent, s.parent.id, byDepth}
 }
 
-// childCompleted is the record of a sub-session; its place is the parent's.
-func (r *Recorder) childCompleted(e *Event, step *Step) owner {
+// takeChild is the record of a sub-session; its place is the parent's.
+func (r *Recorder) takeChild(e *Event, step *Step) owner {
 	if e.Child == nil {
-		return owner{r.known(e.Session), e.Session, byID}
+		return owner{r.knownSession(e.Session), e.Session, byID}
 	}
 	id := e.Child.Root().ID
 	if r.run == nil || r.run.id == id { // recorded from the middle on
 		if r.run != nil {
-			step.Anomaly = r.odd(e, BegunInside, &openSession{id: id, line: r.run.line, frame: &replay.Frame{Caller: e.Agent, Agent: r.run.agent}})
+			step.Anomaly = r.recordAnomaly(e, BegunInside, &openSession{id: id, line: r.run.line, frame: &replay.Frame{Caller: e.Agent, Agent: r.run.agent}})
 		}
-		r.begin(e, step)
+		r.beginRun(e, step)
 	}
-	child := r.known(id)
+	child := r.knownSession(id)
 	if r.run.id == "" && child != nil && child.parent == r.run {
 		r.run.id = e.Session
 	}
-	if s := r.unnamed(""); child == nil && s != nil && s.parent.id == e.Session {
-		s.name(id)
+	if s := r.latestUnnamed(""); child == nil && s != nil && s.parent.id == e.Session {
+		s.setID(id)
 		child = s
 	}
 	if child != nil && child != r.run {
 		step.Call = child.frame.Call
 		if !child.switched {
-			r.close(e, step, child)
+			r.closeDelegation(e, step, child)
 		}
 	}
-	return owner{r.known(e.Session), e.Session, byID}
+	return owner{r.knownSession(e.Session), e.Session, byID}
 }
 
-// byStream reports whether the model sees a delegation by its stream and not by
+// isByStream reports whether the model sees a delegation by its stream and not by
 // its switch.
-func (r *Recorder) byStream(s *openSession) bool { return !s.switched || r.model == BySession }
+func (r *Recorder) isByStream(s *openSession) bool { return !s.switched || r.model == BySession }
 
-// odd records an anomaly and returns it. e is nil at the end of the recording.
-func (r *Recorder) odd(e *Event, kind AnomalyKind, s *openSession) *Anomaly {
+// recordAnomaly records an anomaly and returns it. e is nil at the end of the recording.
+func (r *Recorder) recordAnomaly(e *Event, kind AnomalyKind, s *openSession) *Anomaly {
 	const most = 1000
 	a := Anomaly{Kind: kind, Line: r.line}
 	if s != nil {
@@ -224,8 +224,8 @@ func (r *Recorder) odd(e *Event, kind AnomalyKind, s *openSession) *Anomaly {
 	return &a
 }
 
-// judge says what each model does with an event of the owner.
-func (r *Recorder) judge(e *Event, at owner, step *Step) {
+// judgeEvent says what each model does with an event of the owner.
+func (r *Recorder) judgeEvent(e *Event, at owner, step *Step) {
 	if kinds[e.Kind] == nothing {
 		step.Action, step.Other = replay.None, replay.None
 		if step.Reason == replay.OwnItem {
@@ -234,15 +234,15 @@ func (r *Recorder) judge(e *Event, at owner, step *Step) {
 		return
 	}
 	step.Target = at.id
-	step.Action, step.Reason = r.bySession(e, at)
-	step.Other, step.OtherReason = r.byDepth(e)
+	step.Action, step.Reason = r.judgeBySession(e, at)
+	step.Other, step.OtherReason = r.judgeByDepth(e)
 	if r.model == ByDepth {
 		step.Action, step.Reason, step.Other, step.OtherReason = step.Other, step.OtherReason, step.Action, step.Reason
 	}
 }
 
-// bySession stores what belongs to the run's own session.
-func (r *Recorder) bySession(e *Event, at owner) (replay.Action, replay.Reason) {
+// judgeBySession stores what belongs to the run's own session.
+func (r *Recorder) judgeBySession(e *Event, at owner) (replay.Action, replay.Reason) {
 	own := at.stream == r.run && r.run != nil
 	switch {
 	case e.Kind == ChildCompleted && own:
@@ -262,8 +262,8 @@ func (r *Recorder) bySession(e *Event, at owner) (replay.Action, replay.Reason) 
 	return replay.Skip, reason.child
 }
 
-// byDepth stores what comes while no switch is open, and records at any depth.
-func (r *Recorder) byDepth(e *Event) (replay.Action, replay.Reason) {
+// judgeByDepth stores what comes while no switch is open, and records at any depth.
+func (r *Recorder) judgeByDepth(e *Event) (replay.Action, replay.Reason) {
 	if kinds[e.Kind] == record {
 		return replay.Persist, replay.NotGuarded
 	}

@@ -26,7 +26,7 @@ func TestBordersFitTheScreen(t *testing.T) {
 		fmt.Fprintf(&parent, "\n  root <call_%016d %q", n, strings.Repeat("All of them run, but one. ", 20))
 	}
 	tree := treetest.Tree(t, parent.String()+"\nC<P\n"+child.String()+"  worker \"done\" run=r0\n")
-	v := view.Borders(view.Input{Store: &session.Store{}, Tree: tree, Session: "P"})
+	v := view.BuildBorders(view.Input{Store: &session.Store{}, Tree: tree, Session: "P"})
 	for _, full := range []bool{false, true} {
 		for _, width := range []int{60, 80, 120} {
 			text := printed(t, "text", v, width, full)

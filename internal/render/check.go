@@ -82,12 +82,12 @@ type CheckOptions struct {
 
 // Facts are what a store is and how much of it was checked, on one line.
 func (c *CheckOptions) Facts(r *check.Result) string {
-	return strings.Join(append(StoreFacts(r.Store), c.sessions(r)), ", ")
+	return strings.Join(append(StoreFacts(r.Store), c.countSessions(r)), ", ")
 }
 
-// sessions counts what was checked, as people count: a conversation with its
+// countSessions counts what was checked, as people count: a conversation with its
 // sub-sessions is one.
-func (c *CheckOptions) sessions(r *check.Result) string {
+func (c *CheckOptions) countSessions(r *check.Result) string {
 	text := ui.Count(r.Trees, "session")
 	if c.Limited {
 		text += " of it"
@@ -98,16 +98,16 @@ func (c *CheckOptions) sessions(r *check.Result) string {
 	return text
 }
 
-// Shown are the findings that people are shown: those that no baseline knows.
-func (o *CheckOptions) Shown(findings []*check.Finding) []*check.Finding {
+// ShownFindings are the findings that people are shown: those that no baseline knows.
+func (o *CheckOptions) ShownFindings(findings []*check.Finding) []*check.Finding {
 	if o.Quiet && o.Adopts {
 		return nil
 	}
-	return check.Fresh(findings)
+	return check.FreshFindings(findings)
 }
 
-// Nothing is what a run with a baseline changed, as the beginning of a sentence.
-func Nothing(b *Baseline) string {
+// UnchangedSubject is what a run with a baseline changed, as the beginning of a sentence.
+func UnchangedSubject(b *Baseline) string {
 	if b != nil && b.Written {
 		return "No store"
 	}
@@ -131,5 +131,5 @@ func (b *Baseline) Sentence() string {
 	case b.Gone > 1:
 		gone = ", and " + ui.Number(b.Gone) + " entries of it are gone"
 	}
-	return Are(b.Known, "known finding") + " in " + name + gone + "."
+	return CountAre(b.Known, "known finding") + " in " + name + gone + "."
 }

@@ -35,7 +35,7 @@ func (c *checked) print(t *testing.T, format string) (out, summary string) {
 	time.Local = time.UTC
 	t.Cleanup(func() { time.Local = local })
 	var text, step bytes.Buffer
-	w := checks.Find(format).New(render.CheckOptions{
+	w := checks.FindFormat(format).New(render.CheckOptions{
 		Screen: ui.NewScreen(&text, ui.ColorNever, func(string) string { return "" }), Tool: render.Tool{Name: "sessctl", Version: "test"},
 		MaxFindings: c.max, Least: c.least, Content: c.content, Folder: filepath.FromSlash("/src/project"), StepSummary: &step,
 		Fails:   func(f *check.Finding) bool { return !f.Known && f.Severity == rules.Error },
@@ -58,7 +58,7 @@ func (c *checked) print(t *testing.T, format string) (out, summary string) {
 }
 
 func found(rule string, severity rules.Severity, root *check.Head, items []int, message string) *check.Finding {
-	f := &check.Finding{Defect: rules.Defect{Rule: catalogue.Find(rule), Severity: severity, Items: items, Message: message, Place: session.Place{Item: -1}}, Root: root, Row: "session_items/17", Fingerprint: "f"}
+	f := &check.Finding{Defect: rules.Defect{Rule: catalogue.FindRule(rule), Severity: severity, Items: items, Message: message, Place: session.Place{Item: -1}}, Root: root, Row: "session_items/17", Fingerprint: "f"}
 	if root != nil {
 		f.Session = root.ID
 	}
@@ -241,7 +241,7 @@ func TestNamesOfAnyLengthStayReadable(t *testing.T) {
 	long := strings.Repeat("long", 25_000)
 	r.Findings[1].Message, r.Findings[1].ProviderError, r.Findings[1].Sent, r.Roots[0].Title = long, long, long, long
 	r.Findings[1].Profile = rules.FindProfile("anthropic")
-	for _, format := range checks.Names() {
+	for _, format := range checks.FormatNames() {
 		out, _ := one.print(t, format)
 		if whole := strings.Contains(out, long); whole != strings.HasSuffix(format, "json") {
 			t.Errorf("%s holds the whole name: %t", format, whole)

@@ -204,7 +204,7 @@ func TestAnyTextIsValidSARIF(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		var out bytes.Buffer
-		w := checks.Find("sarif").New(render.CheckOptions{
+		w := checks.FindFormat("sarif").New(render.CheckOptions{
 			Screen: ui.NewScreen(&out, ui.ColorNever, func(string) string { return "" }), Folder: rapid.OneOf(rapid.Just(""), rapid.Just("/work"), rapid.Just("/")).Draw(t, "folder"),
 		})
 		w.Unread(render.Unread{Store: text.Draw(t, "unread"), Message: text.Draw(t, "reason"), Next: text.Draw(t, "next")})

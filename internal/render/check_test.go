@@ -27,7 +27,7 @@ func TestPlaceIsOneWordThatGreps(t *testing.T) {
 		{check.Finding{Defect: rules.Defect{Items: []int{1}, Place: session.Place{Session: "a\x1b[m"}}}, `a\x1b[m:1`},
 	}
 	for _, tt := range tests {
-		if got := Place(&tt.finding); got != tt.want {
+		if got := FindingPlace(&tt.finding); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
 		}
 	}
@@ -36,10 +36,10 @@ func TestPlaceIsOneWordThatGreps(t *testing.T) {
 func TestProviderErrorTakesTwoLines(t *testing.T) {
 	long := strings.Repeat("word ", 100)
 	finding := func(text string) *check.Finding {
-		return &check.Finding{Defect: rules.Defect{Rule: catalogue.Find("SC101"), Severity: rules.Error, ProviderError: text}}
+		return &check.Finding{Defect: rules.Defect{Rule: catalogue.FindRule("SC101"), Severity: rules.Error, ProviderError: text}}
 	}
 	leads := func(f *check.Finding) string {
-		_, leads, _ := strings.Cut(document.Unstyled(document.Document{Finding(f, "It is.", true)}, 80), "It is.\n")
+		_, leads, _ := strings.Cut(document.UnstyledLines(document.Document{NewFinding(f, "It is.", true)}, 80), "It is.\n")
 		return leads
 	}
 	got := leads(finding(long))
@@ -72,7 +72,7 @@ func TestLimitHidesTheOldestSessions(t *testing.T) {
 		}
 	}
 	all = append(all, &check.Finding{Defect: rules.Defect{Rule: rule, Place: session.Place{Session: "undated"}}, Root: &check.Head{ID: "undated"}}, &check.Finding{Defect: rules.Defect{Rule: rule}})
-	shown, left := Limit(all, 4)
+	shown, left := LimitFindings(all, 4)
 	var got []string
 	for _, f := range shown {
 		got = append(got, f.Session+":"+strconv.Itoa(f.Item))
@@ -84,19 +84,19 @@ func TestLimitHidesTheOldestSessions(t *testing.T) {
 }
 
 func TestLimitCountsWhatItHides(t *testing.T) {
-	a, b := catalogue.Find("SC015"), catalogue.Find("SC701")
+	a, b := catalogue.FindRule("SC015"), catalogue.FindRule("SC701")
 	var all []*check.Finding
 	for _, s := range []string{"1", "2", "2", "3", ""} {
 		all = append(all, &check.Finding{Defect: rules.Defect{Rule: a, Place: session.Place{Session: s}}}, &check.Finding{Defect: rules.Defect{Rule: b, Place: session.Place{Session: s}}})
 	}
-	shown, left := Limit(all[:9], 2) // five of a, four of b
+	shown, left := LimitFindings(all[:9], 2) // five of a, four of b
 	if len(shown) != 4 || len(left) != 2 || left[0].findings != 3 || left[1].findings != 2 {
 		t.Fatalf("got %d shown, %d rules hidden", len(shown), len(left))
 	}
 	if got, want := left[0].Words(), "…and 3 more of SC015 time-goes-back in 2 sessions (all of them: --max-findings 0)"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if shown, left := Limit(all, 0); len(shown) != len(all) || left != nil {
+	if shown, left := LimitFindings(all, 0); len(shown) != len(all) || left != nil {
 		t.Errorf("0 is no limit: got %d of %d", len(shown), len(all))
 	}
 }
@@ -105,14 +105,14 @@ func TestARowCountsEachSessionOfALoopOnce(t *testing.T) {
 	a, b := &session.Session{ID: "a"}, &session.Session{ID: "b", Agent: "worker"}
 	a.Children, b.Children = []*session.Session{b}, []*session.Session{a}
 	row := RowOf(&session.Tree{Sessions: []*session.Session{a, b}}, []*check.Finding{
-		{Defect: rules.Defect{Rule: catalogue.Find("SC706"), Severity: rules.Error, Place: session.Place{Session: "b"}}},
-		{Defect: rules.Defect{Rule: catalogue.Find("SC015"), Severity: rules.Info, Place: session.Place{Session: "a"}}},
+		{Defect: rules.Defect{Rule: catalogue.FindRule("SC706"), Severity: rules.Error, Place: session.Place{Session: "b"}}},
+		{Defect: rules.Defect{Rule: catalogue.FindRule("SC015"), Severity: rules.Info, Place: session.Place{Session: "a"}}},
 	}, false)
 	if row.Subs != 1 || row.Children[0].Subs != 1 || row.Agents[0] != "worker" {
 		t.Errorf("got %+v", row)
 	}
-	if !strings.Contains(row.health().Text, "1 error") || !strings.Contains(row.Children[0].health().Text, "1 error") {
-		t.Errorf("health: got %q and %q", row.health().Text, row.Children[0].health())
+	if !strings.Contains(row.worstHealth().Text, "1 error") || !strings.Contains(row.Children[0].worstHealth().Text, "1 error") {
+		t.Errorf("health: got %q and %q", row.worstHealth().Text, row.Children[0].worstHealth())
 	}
 }
 
@@ -125,7 +125,7 @@ func TestAForkIsASessionOfItsOwn(t *testing.T) {
 	var rows []string
 	for _, part := range (&session.Tree{Sessions: []*session.Session{a, child, fork, lost}}).Conversations() {
 		row := RowOf(part, []*check.Finding{
-			{Defect: rules.Defect{Rule: catalogue.Find("SC706"), Severity: rules.Error, Place: session.Place{Session: "fork"}}},
+			{Defect: rules.Defect{Rule: catalogue.FindRule("SC706"), Severity: rules.Error, Place: session.Place{Session: "fork"}}},
 		}, false)
 		rows = append(rows, fmt.Sprint(row.ID, row.Subs, row.Health[rules.Error]))
 	}

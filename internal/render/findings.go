@@ -25,17 +25,17 @@ func FindingBlocks(findings []*check.Finding, width int, form func(*check.Findin
 			if i > 0 {
 				doc = append(doc, document.Gap{})
 			}
-			doc = append(doc, heading(f, width))
+			doc = append(doc, headingLine(f, width))
 		}
 		doc = append(doc, form(f))
 	}
 	return doc
 }
 
-// Finding is a finding, with what it leads to where that is wanted.
-func Finding(f *check.Finding, message string, leads bool) document.Finding {
+// NewFinding is a finding, with what it leads to where that is wanted.
+func NewFinding(f *check.Finding, message string, leads bool) document.Finding {
 	found := document.Finding{
-		Severity: SeverityOf(f.Severity), Rule: f.Rule.ID, Name: f.Rule.Name, Place: Place(f), Message: document.Words(ui.Ended(ui.Clean(message))),
+		Severity: SeverityOf(f.Severity), Rule: f.Rule.ID, Name: f.Rule.Name, Place: FindingPlace(f), Message: document.Words(ui.EndSentence(ui.Clean(message))),
 	}
 	if leads {
 		found.Consequences, found.Keep = Consequences(f), f.Call
@@ -46,13 +46,13 @@ func Finding(f *check.Finding, message string, leads bool) document.Finding {
 // RulePages is where the pages of rules are.
 const RulePages = "https://github.com/sessctl/sessctl/blob/main/docs/rules/"
 
-// Whole is a finding with all that is known of it, also what would put it right.
-func Whole(f *check.Finding, message string) document.Finding {
-	found := Finding(f, message, true)
+// WholeFinding is a finding with all that is known of it, also what would put it right.
+func WholeFinding(f *check.Finding, message string) document.Finding {
+	found := NewFinding(f, message, true)
 	found.URL, found.Known = RulePages+f.Rule.ID+".md", f.Known
 	if len(f.Fixes) > 0 {
 		fix := &f.Fixes[0]
-		repair := document.Words(Span(document.Strong, "Repair: "), ui.Ended(ui.Clean(fix.Title)))
+		repair := document.Words(Span(document.Strong, "Repair: "), ui.EndSentence(ui.Clean(fix.Title)))
 		if len(fix.Allow) > 0 {
 			repair = document.Words(repair, " It needs ", Span(document.Code, "--allow "+strings.Join(fix.Allow, ",")), ".")
 		}
@@ -61,8 +61,8 @@ func Whole(f *check.Finding, message string) document.Finding {
 	return found
 }
 
-// Worst is how the worst of findings stands out.
-func Worst(findings []*check.Finding) document.Role {
+// WorstRole is how the worst of findings stands out.
+func WorstRole(findings []*check.Finding) document.Role {
 	return roleOf(slices.MaxFunc(findings, func(a, b *check.Finding) int { return cmp.Compare(a.Severity, b.Severity) }).Severity)
 }
 
@@ -71,14 +71,14 @@ func Worst(findings []*check.Finding) document.Role {
 func FindingLines(findings []*check.Finding, width int) document.Document {
 	answers := map[string]*check.Finding{}
 	for _, f := range findings {
-		if before := answers[rootOf(f)]; f.ProviderError != "" && (before == nil || f.Refused() && !before.Refused()) {
+		if before := answers[rootOf(f)]; f.ProviderError != "" && (before == nil || f.IsRefused() && !before.IsRefused()) {
 			answers[rootOf(f)] = f
 		}
 	}
 	return FindingBlocks(findings, width, func(f *check.Finding) document.Finding {
-		line := Finding(f, "", f == answers[rootOf(f)])
-		line.Brief, line.Message = true, document.Words(firstSentence(ui.Clean(Said(f))))
-		line.Place = ui.Truncate(line.Place, max(mostPlace, lipgloss.Width(ui.Clean(rules.Short(f.Session)))+mostPlace/2))
+		line := NewFinding(f, "", f == answers[rootOf(f)])
+		line.Brief, line.Message = true, document.Words(firstSentence(ui.Clean(SaidMessage(f))))
+		line.Place = ui.Truncate(line.Place, max(mostPlace, lipgloss.Width(ui.Clean(rules.ShortID(f.Session)))+mostPlace/2))
 		line.Consequences = line.Consequences[:min(1, len(line.Consequences))]
 		return line
 	})
@@ -118,31 +118,31 @@ func rootOf(f *check.Finding) string {
 	return f.Root.ID
 }
 
-// heading is the line of a root session: id, title, date.
-func heading(f *check.Finding, width int) document.Line {
+// headingLine is the line of a root session: id, title, date.
+func headingLine(f *check.Finding, width int) document.Line {
 	switch {
 	case f.Line != "":
 		return document.Line{Span(document.Strong, "The recording itself")}
 	case f.Root == nil:
 		return document.Line{Span(document.Strong, "The store itself")}
 	}
-	id, day := ui.Clean(rules.Short(f.Root.ID)), Date(f.Root.Created)
+	id, day := ui.Clean(rules.ShortID(f.Root.ID)), Date(f.Root.Created)
 	room := width - lipgloss.Width(id) - len(day) - 4
 	text := ui.Truncate(Title(f.Root.Title), room)
 	gap := strings.Repeat(" ", max(0, room-lipgloss.Width(text)))
 	return document.Line(document.Words(Span(document.Strong, id), strings.TrimRight("  "+text+gap+"  "+day, " ")))
 }
 
-// Place is SESSION:ITEMS, "store" with the record for a finding of the store, or the
+// FindingPlace is SESSION:ITEMS, "store" with the record for a finding of the store, or the
 // line of a recording.
-func Place(f *check.Finding) string {
+func FindingPlace(f *check.Finding) string {
 	if f.Line != "" {
 		return "line:" + ui.Clean(f.Line)
 	}
 	if f.Session == "" {
 		return "store:" + ui.Clean(f.Row)
 	}
-	id := ui.Clean(rules.Short(f.Session))
+	id := ui.Clean(rules.ShortID(f.Session))
 	if len(f.Items) == 0 {
 		return id
 	}
@@ -189,17 +189,17 @@ func Consequences(f *check.Finding) []document.Text {
 		if f.Eased != "" {
 			lead = f.Eased + " hide this error: "
 		}
-		all = append(all, document.Words(lead, Span(document.Code, Bounded(f.ProviderError))))
+		all = append(all, document.Words(lead, Span(document.Code, BoundMessage(f.ProviderError))))
 	}
 	if f.Sent != "" {
-		all = append(all, document.Words("an adapter sends instead: "+Bounded(f.Sent)))
+		all = append(all, document.Words("an adapter sends instead: "+BoundMessage(f.Sent)))
 	}
 	return all
 }
 
 // FindingsText has them as paragraphs.
 func FindingsText(findings []*check.Finding, width int) document.Document {
-	return FindingBlocks(findings, width, func(f *check.Finding) document.Finding { return Finding(f, Said(f), true) })
+	return FindingBlocks(findings, width, func(f *check.Finding) document.Finding { return NewFinding(f, SaidMessage(f), true) })
 }
 
 // hidden counts the findings of one rule that --max-findings left out.
@@ -217,15 +217,15 @@ func (h *hidden) Words() string {
 	return fmt.Sprintf("…and %s more of %s %s%s (all of them: --max-findings 0)", ui.Number(h.findings), h.Rule.ID, h.Rule.Name, where)
 }
 
-// Limit keeps up to n findings of each rule: those of the newest sessions, and of one
+// LimitFindings keeps up to n findings of each rule: those of the newest sessions, and of one
 // session the first. They keep their order.
-func Limit(findings []*check.Finding, n int) (shown []*check.Finding, left []*hidden) {
+func LimitFindings(findings []*check.Finding, n int) (shown []*check.Finding, left []*hidden) {
 	if n == 0 {
 		return findings, nil
 	}
 	byRule := map[*rules.Rule]*hidden{}
 	newest := slices.Clone(findings)
-	slices.SortStableFunc(newest, func(a, b *check.Finding) int { return made(b).Compare(made(a)) })
+	slices.SortStableFunc(newest, func(a, b *check.Finding) int { return conversationStart(b).Compare(conversationStart(a)) })
 	counts, kept := map[*rules.Rule]int{}, map[*check.Finding]bool{}
 	for _, f := range newest {
 		counts[f.Rule]++
@@ -250,8 +250,8 @@ func Limit(findings []*check.Finding, n int) (shown []*check.Finding, left []*hi
 	return shown, left
 }
 
-// Sessions counts the sessions of findings, with their sub-sessions as one.
-func Sessions(findings []*check.Finding) int {
+// CountSessions counts the sessions of findings, with their sub-sessions as one.
+func CountSessions(findings []*check.Finding) int {
 	ids := map[string]bool{}
 	for _, f := range findings {
 		if f.Root != nil {
@@ -276,8 +276,8 @@ func ByRule(findings []*check.Finding) [][]*check.Finding {
 	return all
 }
 
-// Prospects say what becomes of the sessions, also where a baseline knows why.
-func Prospects(r *check.Result) document.Document {
+// SessionProspects say what becomes of the sessions, also where a baseline knows why.
+func SessionProspects(r *check.Result) document.Document {
 	looks := map[string]check.Outlook{}
 	for _, f := range r.Findings {
 		if f.Root != nil {
@@ -318,8 +318,8 @@ var outlooks = []struct {
 	{check.Loses, " resumes, but the model loses something.", " resume, but the model loses something."},
 }
 
-// Becomes says what becomes of a session: "cannot resume: the provider refuses its next request."
-func Becomes(of check.Outlook) string {
+// OutlookSentence says what becomes of a session: "cannot resume: the provider refuses its next request."
+func OutlookSentence(of check.Outlook) string {
 	for _, o := range outlooks {
 		if o.Outlook == of {
 			return strings.TrimSpace(o.one)
@@ -331,7 +331,7 @@ func Becomes(of check.Outlook) string {
 // NewestFirst orders findings by their sessions as ls does: the newest first.
 func NewestFirst(findings []*check.Finding) []*check.Finding {
 	return slices.SortedStableFunc(slices.Values(findings), func(a, b *check.Finding) int {
-		order := made(b).Compare(made(a))
+		order := conversationStart(b).Compare(conversationStart(a))
 		if order == 0 && a.Root != nil && b.Root != nil {
 			order = cmp.Compare(a.Root.ID, b.Root.ID)
 		}
@@ -339,28 +339,28 @@ func NewestFirst(findings []*check.Finding) []*check.Finding {
 	})
 }
 
-// made is when the conversation of a finding began. What concerns the store as a whole
+// conversationStart is when the conversation of a finding began. What concerns the store as a whole
 // comes before all sessions.
-func made(f *check.Finding) time.Time {
+func conversationStart(f *check.Finding) time.Time {
 	if f.Root == nil {
 		return time.Unix(1<<60, 0)
 	}
 	return f.Root.Created
 }
 
-// News is "1 error, 2 infos", of the findings that no baseline knows.
-func News(findings []*check.Finding) document.Text {
-	fresh := check.Fresh(findings)
+// FreshSeverities is "1 error, 2 infos", of the findings that no baseline knows.
+func FreshSeverities(findings []*check.Finding) document.Text {
+	fresh := check.FreshFindings(findings)
 	if len(fresh) == 0 && len(findings) > 0 {
 		return document.Words("No new findings")
 	}
-	return Severities(fresh)
+	return SeverityCounts(fresh)
 }
 
 // LeftOut counts the findings that people are not shown, because they stand in the
 // baseline: ", 2 known findings left out".
 func LeftOut(findings []*check.Finding) string {
-	known := len(findings) - len(check.Fresh(findings))
+	known := len(findings) - len(check.FreshFindings(findings))
 	if known == 0 {
 		return ""
 	}
@@ -371,8 +371,8 @@ func LeftOut(findings []*check.Finding) string {
 // names of any length, and a message may hold several. The JSON formats hold all of it.
 const LongestMessage = 2000
 
-// Bounded is a text of at most longestMessage characters.
-func Bounded(text string) string {
+// BoundMessage is a text of at most longestMessage characters.
+func BoundMessage(text string) string {
 	characters := 0
 	for i := range text {
 		if characters == LongestMessage {
@@ -383,30 +383,30 @@ func Bounded(text string) string {
 	return text
 }
 
-// Said is the message of a finding for people. One that got worse than the baseline
+// SaidMessage is the message of a finding for people. One that got worse than the baseline
 // knows it says so.
-func Said(f *check.Finding) string { return besideBaseline(f, f.Message) }
+func SaidMessage(f *check.Finding) string { return besideBaseline(f, f.Message) }
 
-// Reported is said for what is kept and passed on.
-func Reported(f *check.Finding) string { return besideBaseline(f, f.Reported()) }
+// ReportedMessage is said for what is kept and passed on.
+func ReportedMessage(f *check.Finding) string { return besideBaseline(f, f.ReportedMessage()) }
 
 func besideBaseline(f *check.Finding, message string) string {
 	if f.Was == nil {
-		return Bounded(message)
+		return BoundMessage(message)
 	}
 	was := f.Was.Severity.String()
 	if f.Was.Items > 0 {
 		was += ", " + ui.Count(f.Was.Items, "item")
 	}
-	return "worse than in the baseline (" + was + "): " + Bounded(message)
+	return "worse than in the baseline (" + was + "): " + BoundMessage(message)
 }
 
-// Judges says for which providers requests were checked, and why: "anthropic (the model is
+// JudgeList says for which providers requests were checked, and why: "anthropic (the model is
 // claude-opus-4-1), generic (2 sessions: no model is named, and more)".
-func Judges(uses []check.Use) string {
+func JudgeList(uses []check.Use) string {
 	var words []string
-	for _, p := range check.Profiles(uses) {
-		words = append(words, p.Name+because(p, uses))
+	for _, p := range check.UsedProfiles(uses) {
+		words = append(words, p.Name+becauseClause(p, uses))
 	}
 	return strings.Join(words, ", ")
 }
@@ -416,12 +416,12 @@ func CheckedAgainst(uses []check.Use) string {
 	if len(uses) == 0 {
 		return ""
 	}
-	return "checked against: " + Judges(uses)
+	return "checked against: " + JudgeList(uses)
 }
 
-// because is the reason for a profile in parentheses: what the sessions say,
+// becauseClause is the reason for a profile in parentheses: what the sessions say,
 // with their number where they do not say the same.
-func because(p *rules.Profile, uses []check.Use) string {
+func becauseClause(p *rules.Profile, uses []check.Use) string {
 	var why []string
 	sessions := 0
 	for _, use := range uses {
@@ -439,8 +439,8 @@ func because(p *rules.Profile, uses []check.Use) string {
 	return fmt.Sprintf(" (%s: %s, and more)", ui.Count(sessions, "session"), why[0])
 }
 
-// Answer is what a provider says to the next request of the session.
-func Answer(a *check.Answer) document.Document {
+// AnswerBlocks is what a provider says to the next request of the session.
+func AnswerBlocks(a *check.Answer) document.Document {
 	head := document.Words(Span(document.Strong, "The next request, to "+a.Profile.Name), " ("+cmp.Or(a.Why, "--profile")+")")
 	var facts document.Facts
 	for _, sentence := range AnswerSentences(a) {
@@ -486,8 +486,8 @@ func AnswerSentences(a *check.Answer) []string {
 	return append(sentences, says+":")
 }
 
-// Severities is "1 error, 2 infos".
-func Severities(findings []*check.Finding) document.Text {
+// SeverityCounts is "1 error, 2 infos".
+func SeverityCounts(findings []*check.Finding) document.Text {
 	var parts document.Text
 	for _, severity := range []rules.Severity{rules.Error, rules.Warning, rules.Info} {
 		if n := (&check.Result{Findings: findings}).Count(severity); n > 0 {
@@ -505,7 +505,7 @@ func Severities(findings []*check.Finding) document.Text {
 func RefusedSessions(left []*check.Finding) []string {
 	var ids []string
 	for _, f := range left {
-		if f.Refused() && f.Session != "" && !slices.Contains(ids, f.Session) {
+		if f.IsRefused() && f.Session != "" && !slices.Contains(ids, f.Session) {
 			ids = append(ids, f.Session)
 		}
 	}

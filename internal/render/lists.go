@@ -18,8 +18,8 @@ type Page struct {
 	Markdown string // "" in lists
 }
 
-// Explain prints pages as they are or, coloured, for a screen with colour.
-func Explain(w io.Writer, pages []Page, coloured bool) error {
+// PrintRules prints pages as they are or, coloured, for a screen with colour.
+func PrintRules(w io.Writer, pages []Page, coloured bool) error {
 	texts := make([]string, len(pages))
 	for i, p := range pages {
 		if texts[i] = p.Markdown; coloured {
@@ -71,7 +71,7 @@ func inlineCode(text string) string {
 func RulesText(screen *ui.Screen, list []*rules.Rule) error {
 	table := document.Table{Columns: []document.Column{{Name: "RULE"}, {Name: "SEVERITY"}, {Name: "REPAIR"}, {Name: "WHAT IT FINDS", Give: document.Break}}}
 	for _, r := range list {
-		table.Rows = append(table.Rows, Cells(r.ID, SeverityOf(r.Severity), r.Repair(), r.Title))
+		table.Rows = append(table.Rows, Cells(r.ID, SeverityOf(r.Severity), r.RepairText(), r.Title))
 	}
 	return document.Lines(screen)(document.Document{table})
 }
@@ -80,14 +80,14 @@ func RulesText(screen *ui.Screen, list []*rules.Rule) error {
 func RulesMarkdown(w io.Writer, list []*rules.Rule) error {
 	table := document.Table{Columns: []document.Column{{Name: "Id"}, {Name: "Name"}, {Name: "Severity"}, {Name: "Repair"}, {Name: "What it finds"}}}
 	for _, r := range list {
-		table.Rows = append(table.Rows, Cells(r.ID, r.Name, SeverityOf(r.Severity), r.Repair(), Span(document.Marked, r.Title)))
+		table.Rows = append(table.Rows, Cells(r.ID, r.Name, SeverityOf(r.Severity), r.RepairText(), Span(document.Marked, r.Title)))
 	}
 	return document.Markdown(w)(document.Document{table})
 }
 
-// Config prints settings with their sources. file is the configuration
+// PrintConfig prints settings with their sources. file is the configuration
 // file, "" if none of places exists.
-func Config(format string, screen *ui.Screen, file string, places []string, settings []config.Setting) error {
+func PrintConfig(format string, screen *ui.Screen, file string, places []string, settings []config.Setting) error {
 	var from document.Block = document.Line(document.Words("Configuration file: " + file))
 	if file == "" {
 		from = document.List{Entry("No configuration file (looked for " + strings.Join(places, " and ") + ").")}
@@ -96,7 +96,7 @@ func Config(format string, screen *ui.Screen, file string, places []string, sett
 	for _, s := range settings {
 		table.Rows = append(table.Rows, Cells(s.Key, settingText(s.Value), s.Source))
 	}
-	return document.New(format, screen)(document.Document{from, document.Gap{}, table})
+	return document.NewPrinter(format, screen)(document.Document{from, document.Gap{}, table})
 }
 
 func settingText(value any) string {
@@ -113,10 +113,10 @@ type Receipt struct {
 	Sessions, Made    int    // that the repair changed, and made
 }
 
-// Receipts lists receipts for people.
-func Receipts(screen *ui.Screen, home string, list []Receipt) error {
+// PrintReceipts lists receipts for people.
+func PrintReceipts(screen *ui.Screen, home string, list []Receipt) error {
 	if len(list) == 0 {
-		return document.New("text", screen)(document.Document{document.Line(document.Words("No receipt of a repair was found."))})
+		return document.NewPrinter("text", screen)(document.Document{document.Line(document.Words("No receipt of a repair was found."))})
 	}
 	table := document.Table{Columns: []document.Column{
 		{Name: "REPAIRED"}, {Name: "SESSIONS", Right: true}, {Name: "STATE"}, {Name: "STORE"}, {Name: "RECEIPT"},
@@ -124,7 +124,7 @@ func Receipts(screen *ui.Screen, home string, list []Receipt) error {
 	for _, r := range list {
 		table.Rows = append(table.Rows, Cells(r.Time, ui.Number(r.Sessions), r.State, ui.Tilde(r.Store, home), ui.Tilde(r.Path, home)))
 	}
-	return document.New("text", screen)(document.Document{table})
+	return document.NewPrinter("text", screen)(document.Document{table})
 }
 
 // KnownKind is a kind of store with the places where it is looked for.
@@ -143,8 +143,8 @@ type KnownPlace struct {
 	Error string         // why it cannot be read
 }
 
-// Stores prints the kinds and what was found.
-func Stores(format string, screen *ui.Screen, home string, kinds []KnownKind) error {
+// PrintStores prints the kinds and what was found.
+func PrintStores(format string, screen *ui.Screen, home string, kinds []KnownKind) error {
 	var doc document.Document
 	for i, k := range kinds {
 		if i > 0 {
@@ -158,23 +158,23 @@ func Stores(format string, screen *ui.Screen, home string, kinds []KnownKind) er
 		for _, p := range k.Places {
 			var facts document.Facts
 			if p.Error != "" {
-				facts = append(facts, document.Words(ui.Ended(p.Error)))
+				facts = append(facts, document.Words(ui.EndSentence(p.Error)))
 			}
 			if p.Store != nil && p.Store.Versions != "" {
 				facts = append(facts, document.Words(p.Store.Versions))
 			}
-			kind.Below = append(kind.Below, document.Line(document.Words(ui.Tilde(p.Path, home)+"  ", p.summary())), facts)
+			kind.Below = append(kind.Below, document.Line(document.Words(ui.Tilde(p.Path, home)+"  ", p.summaryText())), facts)
 		}
 		doc = append(doc, document.List{kind})
 	}
-	return document.New(format, screen)(doc)
+	return document.NewPrinter(format, screen)(doc)
 }
 
-func (p *KnownPlace) summary() document.Text {
+func (p *KnownPlace) summaryText() document.Text {
 	switch {
 	case p.Store != nil:
 		facts := []string{"schema " + p.Store.Generation, ui.Bytes(p.Store.Bytes)}
-		if live := Writer(p.Store); live != "" {
+		if live := WriterNote(p.Store); live != "" {
 			facts = append(facts, live)
 		}
 		return document.Words(Span(document.Good, "found"), ", "+strings.Join(facts, ", "))

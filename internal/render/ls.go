@@ -51,7 +51,7 @@ func RowOf(tree *session.Tree, findings []*check.Finding, brief bool) *Row {
 }
 
 func sessionRow(s *session.Session, brief bool) *Row {
-	r := &Row{ID: s.ID, Title: s.Title, Parent: s.Parent, Created: s.Created, Updated: s.Updated, Items: len(s.Items), Subs: below(s)}
+	r := &Row{ID: s.ID, Title: s.Title, Parent: s.Parent, Created: s.Created, Updated: s.Updated, Items: len(s.Items), Subs: countBelow(s)}
 	for i := range s.Items {
 		if brief || s.Items[i].Role == session.Assistant {
 			r.addAgents([]string{s.Items[i].Agent})
@@ -63,8 +63,8 @@ func sessionRow(s *session.Session, brief bool) *Row {
 	return r
 }
 
-// below counts the sessions below one. Damage can make a loop of them.
-func below(s *session.Session) int {
+// countBelow counts the sessions below one. Damage can make a loop of them.
+func countBelow(s *session.Session) int {
 	seen := map[*session.Session]bool{s: true}
 	var count func(*session.Session)
 	count = func(s *session.Session) {
@@ -133,9 +133,9 @@ type ListedStore struct {
 // table has the names of its columns.
 const rowsOfTable = 10_000
 
-// Ls prints a list for people.
-func Ls(format string, screen *ui.Screen, l *Listing) error {
-	printer := document.New(format, screen)
+// PrintSessions prints a list for people.
+func PrintSessions(format string, screen *ui.Screen, l *Listing) error {
+	printer := document.NewPrinter(format, screen)
 	for i, s := range l.Stores {
 		var doc document.Document
 		if i > 0 {
@@ -193,7 +193,7 @@ const itemsColumn = 3 // of all columns
 func lsTable(s ListedStore, columns []document.Column, rows []*Row, all bool, width int) document.Table {
 	table := document.Table{Columns: columns}
 	add := func(r *Row, indent string) {
-		cells := r.cells(indent, width)
+		cells := r.listCells(indent, width)
 		if s.Uncounted {
 			cells = slices.Delete(cells, itemsColumn, itemsColumn+1)
 		}
@@ -208,18 +208,18 @@ func lsTable(s ListedStore, columns []document.Column, rows []*Row, all bool, wi
 	return table
 }
 
-func (r *Row) cells(indent string, width int) []document.Text {
+func (r *Row) listCells(indent string, width int) []document.Text {
 	const mostAgents = 5 // a fifth of the screen
 	subs := ""
 	if r.Subs > 0 {
 		subs = strconv.Itoa(r.Subs)
 	}
-	return Cells(rules.Short(r.ID), Date(r.Created), indent+Title(r.Title), strconv.Itoa(r.Items), subs,
-		ui.Truncate(ui.Clean(strings.Join(r.Agents, ", ")), width/mostAgents), r.health())
+	return Cells(rules.ShortID(r.ID), Date(r.Created), indent+Title(r.Title), strconv.Itoa(r.Items), subs,
+		ui.Truncate(ui.Clean(strings.Join(r.Agents, ", ")), width/mostAgents), r.worstHealth())
 }
 
-// health is the worst severity with the number of its findings.
-func (r *Row) health() document.Span {
+// worstHealth is the worst severity with the number of its findings.
+func (r *Row) worstHealth() document.Span {
 	for _, s := range []rules.Severity{rules.Error, rules.Warning, rules.Info} {
 		if n := r.Health[s]; n > 0 {
 			return Span(roleOf(s), ui.Count(n, s.String()))

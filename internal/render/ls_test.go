@@ -20,7 +20,7 @@ func TestALongListIsSeveralTables(t *testing.T) {
 	}
 	var out bytes.Buffer
 	list := &render.Listing{Stores: []render.ListedStore{store}}
-	if err := render.Ls("text", ui.NewScreen(&out, ui.ColorNever, func(string) string { return "" }), list); err != nil {
+	if err := render.PrintSessions("text", ui.NewScreen(&out, ui.ColorNever, func(string) string { return "" }), list); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")

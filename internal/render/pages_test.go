@@ -32,7 +32,7 @@ func (c *viewCase) page(t *testing.T) string {
 		c.edit(tree)
 	}
 	v := c.build(t, tree, whole)
-	seen, err := view.Visible(view.Input{Store: v.Store, Tree: tree, Session: v.Shown.ID}, view.Question{All: true})
+	seen, err := view.BuildVisibility(view.Input{Store: v.Store, Tree: tree, Session: v.Shown.ID}, view.Question{All: true})
 	if err == nil {
 		v.Visibility = seen.Visibility
 	}
@@ -95,14 +95,14 @@ func planPage(t *testing.T) string {
 	}
 	opened.Facts().Path, opened.Facts().Writer = "session.db", session.WriterDead
 	var out bytes.Buffer
-	writer := changes.Repair("html", render.RepairOptions{Screen: ui.NewScreen(&out, ui.ColorNever, os.Getenv), Content: true})
+	writer := changes.NewRepairWriter("html", render.RepairOptions{Screen: ui.NewScreen(&out, ui.ColorNever, os.Getenv), Content: true})
 	page, ok := writer.(interface {
 		Tree(plan *repair.Tree, was, will *session.Tree)
 	})
 	if !ok {
 		t.Fatal("the writer of pages shows no trees")
 	}
-	plan, result, err := repair.Make(t.Context(), opened.Store, repair.Options{Prologue: opened.Kind.Prologue, EachTree: page.Tree})
+	plan, result, err := repair.MakePlan(t.Context(), opened.Store, repair.Options{Prologue: opened.Kind.Prologue, EachTree: page.Tree})
 	if err := errors.Join(err, writer.Plan(plan, opened.Facts(), result.Findings), writer.Close(render.Outcome{}), opened.Close()); err != nil {
 		t.Fatal(err)
 	}

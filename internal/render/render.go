@@ -139,9 +139,9 @@ func StoreName(s *session.Store, home string) string {
 	return ui.Clean(ui.Tilde(s.Path, home))
 }
 
-// Reading says how a store was read where one session was wanted: nothing of a full read
+// ReadingNote says how a store was read where one session was wanted: nothing of a full read
 // that nobody has to wait for.
-func Reading(s *session.Store) string {
+func ReadingNote(s *session.Store) string {
 	const noticed = 64 << 20 // bytes
 	switch {
 	case s.Read == session.ByIndex:
@@ -156,8 +156,8 @@ func Reading(s *session.Store) string {
 	return "read in full: " + ui.Bytes(s.Bytes) + " (" + s.Read + ")"
 }
 
-// Writer says who is writing to the store, "" when nobody is known to.
-func Writer(s *session.Store) string {
+// WriterNote says who is writing to the store, "" when nobody is known to.
+func WriterNote(s *session.Store) string {
 	switch {
 	case s.Writer != session.WriterLive:
 		return ""
@@ -169,11 +169,11 @@ func Writer(s *session.Store) string {
 
 // SessionHeading begins what is said about a session.
 func SessionHeading(id, name string) document.Heading {
-	return document.Heading{Level: 2, ID: id, Short: rules.Short(id), Text: document.Words(Title(name))}
+	return document.Heading{Level: 2, ID: id, Short: rules.ShortID(id), Text: document.Words(Title(name))}
 }
 
-// Are is a number with its noun and its verb: "1 session is", "2 sessions are".
-func Are(n int, noun string) string {
+// CountAre is a number with its noun and its verb: "1 session is", "2 sessions are".
+func CountAre(n int, noun string) string {
 	return ui.Count(n, noun) + map[bool]string{true: " is", false: " are"}[n == 1]
 }
 

@@ -72,7 +72,7 @@ type ReplayRows struct {
 func NewReplayRows(opts ReplayOptions, w io.Writer, print func(*recording.Row) error) *ReplayRows {
 	r := &ReplayRows{ReplayOptions: opts, Out: bufio.NewWriterSize(w, 1<<16)}
 	r.fold = recording.NewFold(opts.All, func(row *recording.Row) error {
-		r.count(row)
+		r.countRow(row)
 		if err := print(row); err != nil || !opts.Screen.Terminal && !opts.Live {
 			return err
 		}
@@ -87,7 +87,7 @@ func (r *ReplayRows) Event(e *recording.Event, step *recording.Step) error {
 	return r.fold.Take(e, step)
 }
 
-func (r *ReplayRows) count(row *recording.Row) {
+func (r *ReplayRows) countRow(row *recording.Row) {
 	r.Summary.Rows++
 	r.Summary.Delegations += max(0, row.Depth-row.Before)
 	switch row.Action {

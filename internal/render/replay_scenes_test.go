@@ -198,7 +198,7 @@ var farBelow = &replay.Frame{Item: -1, Parent: &replay.Frame{Item: -1, Agent: " 
 
 // lineFinding is a finding about a line of the recording.
 func lineFinding(id string, line, message string) *check.Finding {
-	rule := catalogue.Find(id)
+	rule := catalogue.FindRule(id)
 	return &check.Finding{Defect: rules.Defect{Rule: rule, Severity: rule.Severity, Line: line, Message: message, Place: session.Place{Item: -1}}, Row: "events/" + line, Fingerprint: "f" + line}
 }
 

@@ -38,7 +38,7 @@ func (s *scene) writer(out *bytes.Buffer, format string, width int, color ui.Col
 		return map[string]string{"COLUMNS": strconv.Itoa(width)}[name]
 	})
 	screen.Terminal = s.terminal
-	return replays.Replay(format, render.ReplayOptions{
+	return replays.NewReplayWriter(format, render.ReplayOptions{
 		Screen: screen, Tool: render.Tool{Name: "sessctl", Version: "test"}, Path: "run.jsonl", Model: s.model,
 		All: s.all, Quiet: s.quiet, Live: s.live,
 	})

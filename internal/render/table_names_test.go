@@ -31,7 +31,7 @@ func inTable(t *testing.T, table string) (*check.Result, *view.View) {
 		},
 	}, tree}
 	judge := rules.Judge{Profiles: []*rules.Profile{rules.FindProfile("gemini")}}
-	result, err := check.Run(t.Context(), st, check.Options{Rules: catalogue.Usual(), Judge: judge})
+	result, err := check.Run(t.Context(), st, check.Options{Rules: catalogue.UsualRules(), Judge: judge})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,14 +41,14 @@ func inTable(t *testing.T, table string) (*check.Result, *view.View) {
 			own = append(own, f)
 		}
 	}
-	return result, view.Build(view.Input{Store: &st.facts, Tree: tree, Findings: own, Session: "P", Judge: judge})
+	return result, view.BuildView(view.Input{Store: &st.facts, Tree: tree, Findings: own, Session: "P", Judge: judge})
 }
 
 // TestATableMayHaveAnyName: what a finding is about is not told by the name of a
 // table. ADK's rows are in "events", which is also what the items of a recording are
 // said to be in, and kagent's in "event".
 func TestATableMayHaveAnyName(t *testing.T) {
-	for _, format := range checks.Names() {
+	for _, format := range checks.FormatNames() {
 		plain := ""
 		for _, table := range []string{"events", "record", "titles"} { // as long as each other: columns are
 			result, _ := inTable(t, table)

@@ -52,12 +52,12 @@ func checkRealView(t *testing.T, st store.Store, tree *session.Tree, leaks bool)
 	if err := st.Fill(t.Context(), tree); err != nil {
 		t.Fatal(err)
 	}
-	result, err := check.Run(t.Context(), st, check.Options{Rules: catalogue.Usual(), Session: tree.Root().ID})
+	result, err := check.Run(t.Context(), st, check.Options{Rules: catalogue.UsualRules(), Session: tree.Root().ID})
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := view.Build(view.Input{Store: st.Facts(), Tree: tree, Findings: result.Findings, Session: tree.Root().ID, Request: true})
-	if first := v.Request.Refusal(); first != nil {
+	v := view.BuildView(view.Input{Store: st.Facts(), Tree: tree, Findings: result.Findings, Session: tree.Root().ID, Request: true})
+	if first := v.Request.FirstRefusal(); first != nil {
 		refusal = first.Error
 	}
 	for _, f := range result.Findings {

@@ -60,7 +60,7 @@ func (c *viewCase) build(t *testing.T, tree *session.Tree, what shown) *view.Vie
 	if c.profile != "" {
 		judge.Profiles = []*rules.Profile{rules.FindProfile(c.profile)}
 	}
-	result, err := check.Run(t.Context(), st, check.Options{Rules: catalogue.Usual(), Judge: judge, Session: tree.Root().ID})
+	result, err := check.Run(t.Context(), st, check.Options{Rules: catalogue.UsualRules(), Judge: judge, Session: tree.Root().ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func (c *viewCase) build(t *testing.T, tree *session.Tree, what shown) *view.Vie
 	if c.session != "" {
 		id = c.session
 	}
-	return view.Build(view.Input{Store: &st.facts, Tree: tree, Findings: result.Findings, Session: id, Request: what == request || what == whole, Lanes: what == lanes || what == whole, Judge: judge})
+	return view.BuildView(view.Input{Store: &st.facts, Tree: tree, Findings: result.Findings, Session: id, Request: what == request || what == whole, Lanes: what == lanes || what == whole, Judge: judge})
 }
 
 // printed is a view in a format, without colour.
@@ -78,7 +78,7 @@ func printed(t *testing.T, format string, v *view.View, width int, full bool) st
 	screen := ui.NewScreen(&out, ui.ColorNever, func(name string) string {
 		return map[string]string{"COLUMNS": strconv.Itoa(width)}[name]
 	})
-	if err := views.View(format, v, views.Options{Screen: screen, Full: full}); err != nil {
+	if err := views.PrintView(format, v, views.Options{Screen: screen, Full: full}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -210,7 +210,7 @@ func TestALongSessionIsPrintedInPieces(t *testing.T) {
 	v := (&viewCase{}).build(t, treetest.Tree(t, "P"+strings.Repeat("\n  user\n  root \"done\"", many/2)), items)
 	var out pieces
 	screen := ui.NewScreen(&out, ui.ColorAlways, func(string) string { return "" })
-	if err := views.View("text", v, views.Options{Screen: screen}); err != nil {
+	if err := views.PrintView("text", v, views.Options{Screen: screen}); err != nil {
 		t.Fatal(err)
 	}
 	if lines := strings.Count(out.String(), "\n"); lines < many || out.count < 2 || out.torn {

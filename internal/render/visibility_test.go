@@ -99,7 +99,7 @@ func viewOf(t *testing.T, text string, q view.Question) *view.View {
 		}
 		in.Tree = tree
 	}
-	v, err := view.Visible(in, q)
+	v, err := view.BuildVisibility(in, q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestManyViewersNameWhatTheySee(t *testing.T) {
 	count(t, text, `"visible"`, 0)
 	for i := range v.Visibility.Viewers {
 		for m, model := range v.Visibility.Models {
-			runs := v.Visibility.Runs(i, func(e *view.Event) bool { return v.Visibility.Cell(e, i, m).Visible })
+			runs := v.Visibility.RunsWhere(i, func(e *view.Event) bool { return v.Visibility.Cell(e, i, m).Visible })
 			if want := fmt.Sprintf("%q: %q", model.Name, view.RunWords(runs, "-", ",")); !strings.Contains(text, want) {
 				t.Errorf("no %s", want)
 			}

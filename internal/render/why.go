@@ -41,16 +41,16 @@ var headlines = map[why.Verdict]document.Span{
 	why.NotFound:  Span(document.Bad, "No session was found."),
 }
 
-// Why prints a diagnosis on one screen.
-func Why(d *why.Diagnosis, o WhyOptions) error {
+// PrintDiagnosis prints a diagnosis on one screen.
+func PrintDiagnosis(d *why.Diagnosis, o WhyOptions) error {
 	p := whyPage{d, o}
-	doc := document.Document{document.Line{p.headline()}}
-	if facts := p.facts(); len(facts) > 0 {
+	doc := document.Document{document.Line{p.headlineSpan()}}
+	if facts := p.factList(); len(facts) > 0 {
 		doc = append(doc, document.Gap{}, facts)
 	}
 	if !o.Quiet {
-		doc = append(doc, p.next()...)
-		for _, more := range p.remarks() { // where the screen has room for them
+		doc = append(doc, p.nextBlocks()...)
+		for _, more := range p.remarkBlocks() { // where the screen has room for them
 			const screen = 24
 			if with := append(doc, document.Gap{}, more); strings.Count(document.OnScreen(o.Screen, with...), "\n") < screen {
 				doc = with
@@ -60,11 +60,11 @@ func Why(d *why.Diagnosis, o WhyOptions) error {
 	return document.Lines(o.Screen)(doc)
 }
 
-// remarks are what else is to be said, the most important first.
-func (p *whyPage) remarks() []document.Block {
+// remarkBlocks are what else is to be said, the most important first.
+func (p *whyPage) remarkBlocks() []document.Block {
 	var list []document.Block
 	if p.Broken > 0 {
-		list = append(list, Say(broken(p.Broken)+": `sessctl check "+shell.Path(p.Session.Store)+"`."))
+		list = append(list, Say(brokenCount(p.Broken)+": `sessctl check "+shell.Path(p.Session.Store)+"`."))
 	}
 	if len(p.Findings) > 0 && len(p.Store.Advice) > 0 {
 		list = append(list, Say(p.Store.Advice[0]))
@@ -77,7 +77,7 @@ type whyPage struct {
 	WhyOptions
 }
 
-func (p *whyPage) headline() document.Span {
+func (p *whyPage) headlineSpan() document.Span {
 	switch {
 	case p.Verdict == why.Resumes && p.Asked != nil:
 		return Span(document.Good, "sessctl finds nothing in this session that causes this error.")
@@ -89,8 +89,8 @@ func (p *whyPage) headline() document.Span {
 	return headlines[p.Verdict]
 }
 
-// facts are what is known, each behind its label.
-func (p *whyPage) facts() document.List {
+// factList are what is known, each behind its label.
+func (p *whyPage) factList() document.List {
 	var list document.List
 	say := func(label string, pieces ...any) {
 		if text := document.Words(pieces...); text.String() != "" {
@@ -98,25 +98,25 @@ func (p *whyPage) facts() document.List {
 		}
 	}
 	if s := p.Session; s != nil {
-		say("Session", Span(document.Strong, ui.Clean(rules.Short(s.ID))), "  "+ui.Truncate(ui.Clean(Title(s.Title)), 40), p.chosen())
-		say("Store", Span(document.Name, ui.Clean(ui.Tilde(s.Store, p.Home))), p.kind())
+		say("Session", Span(document.Strong, ui.Clean(rules.ShortID(s.ID))), "  "+ui.Truncate(ui.Clean(Title(s.Title)), 40), p.chosenReason())
+		say("Store", Span(document.Name, ui.Clean(ui.Tilde(s.Store, p.Home))), p.kindClause())
 	}
-	say("Messages", p.messages())
+	say("Messages", p.messagesSent())
 	if len(p.Absent) > 0 {
-		say("Note", "No session that was searched has the call ", ui.Clean(rules.Some(p.Absent)), ". This one has damage of the same kind.")
+		say("Note", "No session that was searched has the call ", ui.Clean(rules.JoinFew(p.Absent)), ". This one has damage of the same kind.")
 	}
-	if p.Verdict != why.Ambiguous && (p.Session == nil || p.Verdict == why.Resumes || !p.explained()) {
-		for _, s := range p.said() {
-			say("Means", document.Words(Span(document.Strong, s.From), ": "+meaning(&s)))
+	if p.Verdict != why.Ambiguous && (p.Session == nil || p.Verdict == why.Resumes || !p.isExplained()) {
+		for _, s := range p.saidErrors() {
+			say("Means", document.Words(Span(document.Strong, s.From), ": "+errorMeaning(&s)))
 		}
 	}
-	say("Cause", p.cause())
+	say("Cause", p.causeText())
 	if p.Verdict != why.Damaged {
-		say("Where", p.where())
+		say("Where", p.whereText())
 	}
-	say("Fits it", p.fits())
-	say("Error", p.answer())
-	say("Repair", p.repair())
+	say("Fits it", p.fittingText())
+	say("Error", p.answerText())
+	say("Repair", p.repairText())
 	for _, s := range p.Searched {
 		if p.Verdict == why.NotFound {
 			words := ": " + ui.Count(s.Sessions, "session")
@@ -132,8 +132,8 @@ func (p *whyPage) facts() document.List {
 	return list
 }
 
-// messages says how much of the conversation the model gets.
-func (p *whyPage) messages() string {
+// messagesSent says how much of the conversation the model gets.
+func (p *whyPage) messagesSent() string {
 	if p.Stored == 0 || p.Verdict == why.Unloaded || p.Verdict == why.Damaged || p.Verdict == why.Elsewhere {
 		return ""
 	}
@@ -142,21 +142,21 @@ func (p *whyPage) messages() string {
 		text += ", after a summary of earlier ones"
 	}
 	if p.Notices > 0 && p.Sent < p.Stored {
-		text += fmt.Sprintf(" (%d only %s of an error)", p.Notices, rules.Verb(p.Notices, "tells", "tell"))
+		text += fmt.Sprintf(" (%d only %s of an error)", p.Notices, rules.VerbForm(p.Notices, "tells", "tell"))
 	}
 	return text
 }
 
-// said is what the errors of the pasted text mean.
-func (p *whyPage) said() []errtext.Said {
+// saidErrors is what the errors of the pasted text mean.
+func (p *whyPage) saidErrors() []errtext.Said {
 	if p.Asked == nil || p.Asked.Kind == errtext.Unknown {
 		return nil
 	}
 	return append([]errtext.Said{p.Asked.Said}, p.Asked.Also...)
 }
 
-// meaning is what a sentence means, and whether the session is its cause.
-func meaning(s *errtext.Said) string {
+// errorMeaning is what a sentence means, and whether the session is its cause.
+func errorMeaning(s *errtext.Said) string {
 	switch {
 	case s.IsCause():
 		return s.Meaning + " What is stored causes such an error."
@@ -166,13 +166,13 @@ func meaning(s *errtext.Said) string {
 	return s.Meaning + " The stored session is not the cause."
 }
 
-// explained reports whether what was found in the session is what the error text is about.
-func (p *whyPage) explained() bool {
+// isExplained reports whether what was found in the session is what the error text is about.
+func (p *whyPage) isExplained() bool {
 	return slices.ContainsFunc(p.Findings, func(f *check.Finding) bool { return p.Asked != nil && slices.Contains(p.Asked.Causes(), f.Rule.ID) })
 }
 
-// chosen says why this session, where nobody named it.
-func (p *whyPage) chosen() string {
+// chosenReason says why this session, where nobody named it.
+func (p *whyPage) chosenReason() string {
 	day := ""
 	if !p.Session.Touched.IsZero() {
 		day = ", last used " + p.Session.Touched.Local().Format(time.DateOnly)
@@ -186,18 +186,18 @@ func (p *whyPage) chosen() string {
 	return day
 }
 
-func (p *whyPage) kind() string {
+func (p *whyPage) kindClause() string {
 	if p.Store == nil {
 		return ""
 	}
-	if read := Reading(p.Store); read != "" {
+	if read := ReadingNote(p.Store); read != "" {
 		return "  (" + p.Store.Title + ", " + ui.Clean(read) + ")"
 	}
 	return "  (" + p.Store.Title + ")"
 }
 
-// cause is why, in a few sentences.
-func (p *whyPage) cause() string {
+// causeText is why, in a few sentences.
+func (p *whyPage) causeText() string {
 	const most = 280
 	text := p.Cause
 	switch {
@@ -207,15 +207,15 @@ func (p *whyPage) cause() string {
 	case p.Verdict == why.NotFound && p.Pasted != nil && p.Pasted.Kind == errtext.Unknown && len(p.Pasted.Text) > most/4:
 		text = "sessctl does not know this error text, and no session has an id or a call that is in it."
 	case p.Verdict == why.NotFound && p.Asked != nil && p.Asked.Kind == errtext.Unknown:
-		text = "No session and no call is called " + rules.Some(p.Asked.IDs) + ", and this is not an error text that sessctl knows."
+		text = "No session and no call is called " + rules.JoinFew(p.Asked.IDs) + ", and this is not an error text that sessctl knows."
 	case p.Verdict == why.NotFound && p.Asked != nil && len(p.Asked.Causes()) == 0:
 		text = "No session has an id or a call that is in the text, and no rule of sessctl finds what this error comes from."
 	case p.Verdict == why.NotFound && p.Asked != nil && slices.ContainsFunc(p.Searched, func(s why.Searched) bool { return s.Foreign }):
 		text = "No session was found that this error came from. " + p.Asked.From + " keeps its sessions in another kind of store than was searched."
 	case p.Verdict == why.NotFound && p.Asked != nil && len(p.Unseen) > 0:
-		text = "No session was found that this error came from, but not all was looked at for " + rules.Some(p.Unseen) + "."
+		text = "No session was found that this error came from, but not all was looked at for " + rules.JoinFew(p.Unseen) + "."
 	case p.Verdict == why.NotFound && p.Asked != nil && len(p.Asked.IDs) > 0:
-		text = "No session has a call " + rules.Some(p.Asked.IDs) + ", or damage of this kind."
+		text = "No session has a call " + rules.JoinFew(p.Asked.IDs) + ", or damage of this kind."
 	case p.Verdict == why.NotFound && p.Asked != nil:
 		text = "No session has damage of this kind."
 	case p.Verdict == why.NotFound && text == "":
@@ -224,7 +224,7 @@ func (p *whyPage) cause() string {
 	if text == "" {
 		return ""
 	}
-	text = ui.Sentence(ui.Clean(text))
+	text = ui.AsSentence(ui.Clean(text))
 	if len(text) > most {
 		text = ui.Truncate(text, most)
 	}
@@ -234,19 +234,19 @@ func (p *whyPage) cause() string {
 	return text
 }
 
-// where is the place, the rule that explains it, and what else is wrong.
-func (p *whyPage) where() document.Text {
+// whereText is the place, the rule that explains it, and what else is wrong.
+func (p *whyPage) whereText() document.Text {
 	var said []string
 	switch {
 	case len(p.Findings) > 0:
 		f := p.Findings[0]
-		place := "session " + ui.Clean(rules.Short(f.Session))
+		place := "session " + ui.Clean(rules.ShortID(f.Session))
 		if n := len(f.Items); n > 0 {
-			place = rules.Verb(n, "message ", "messages ") + itemRanges(f.Items) + " of " + place
+			place = rules.VerbForm(n, "message ", "messages ") + itemRanges(f.Items) + " of " + place
 		}
 		said = append(said, fmt.Sprintf("%s (%s %s)", place, f.Rule.ID, f.Rule.Name))
 	case p.Session != nil && p.Session.Call != nil:
-		said = append(said, fmt.Sprintf("message %d of session %s", p.Session.Call.Item, ui.Clean(rules.Short(p.Session.Call.Session))))
+		said = append(said, fmt.Sprintf("message %d of session %s", p.Session.Call.Item, ui.Clean(rules.ShortID(p.Session.Call.Session))))
 	}
 	if p.More > 0 {
 		said = append(said, ui.Count(p.More, "more error"))
@@ -257,13 +257,13 @@ func (p *whyPage) where() document.Text {
 	return document.Words(strings.Join(said, "; "))
 }
 
-// fits is what was found that may be the cause of a recorded refusal.
-func (p *whyPage) fits() string {
+// fittingText is what was found that may be the cause of a recorded refusal.
+func (p *whyPage) fittingText() string {
 	const most = 2
 	var said []string
 	for n, f := range p.Findings {
-		if lead := p.Findings[0]; n > 0 && n <= most && lead.Fits(f) {
-			said = append(said, ui.Truncate(ui.Clean(ui.Sentence(firstSentence(f.Message))), 160)+" ("+f.Rule.ID+" "+f.Rule.Name+")")
+		if lead := p.Findings[0]; n > 0 && n <= most && lead.HasCause(f) {
+			said = append(said, ui.Truncate(ui.Clean(ui.AsSentence(firstSentence(f.Message))), 160)+" ("+f.Rule.ID+" "+f.Rule.Name+")")
 		}
 	}
 	if more := len(p.Findings) - 1 - most; more > 0 && said != nil {
@@ -272,8 +272,8 @@ func (p *whyPage) fits() string {
 	return strings.Join(said, " ")
 }
 
-// answer is the error that was pasted, or what the provider says to the next request.
-func (p *whyPage) answer() document.Text {
+// answerText is the error that was pasted, or what the provider says to the next request.
+func (p *whyPage) answerText() document.Text {
 	const most = 200
 	switch {
 	case p.Asked != nil && p.Asked.Kind != errtext.Unknown:
@@ -293,15 +293,15 @@ func byHand(found []*check.Finding) string {
 	for _, f := range found {
 		for i := range f.Fixes {
 			if f.Fixes[i].Safety == rules.Manual {
-				return ui.Sentence(ui.Clean(f.Fixes[i].Title))
+				return ui.AsSentence(ui.Clean(f.Fixes[i].Title))
 			}
 		}
 	}
 	return ""
 }
 
-// repair is what a repair does.
-func (p *whyPage) repair() string {
+// repairText is what a repair does.
+func (p *whyPage) repairText() string {
 	switch {
 	case p.Repair == nil && slices.Contains([]why.Verdict{why.Refused, why.Unloaded, why.Loses}, p.Verdict):
 		if way := byHand(p.Findings); way != "" {
@@ -323,7 +323,7 @@ func (p *whyPage) repair() string {
 	var done []string
 	for _, t := range p.Repair.Plan.Trees {
 		for i := range t.Fixes {
-			if said := ui.Sentence(ui.Clean(t.Fixes[i].Title)); !slices.Contains(done, said) {
+			if said := ui.AsSentence(ui.Clean(t.Fixes[i].Title)); !slices.Contains(done, said) {
 				done = append(done, said)
 			}
 		}
@@ -347,34 +347,34 @@ func (p *whyPage) repair() string {
 	return text
 }
 
-// next is what to type, and how to go back.
-func (p *whyPage) next() document.Document {
+// nextBlocks is what to type, and how to go back.
+func (p *whyPage) nextBlocks() document.Document {
 	var doc document.Document
-	for _, text := range p.advice() {
-		doc = append(doc, document.Gap{}, Say(ui.Sentence(ui.Clean(text))))
+	for _, text := range p.adviceList() {
+		doc = append(doc, document.Gap{}, Say(ui.AsSentence(ui.Clean(text))))
 	}
 	if p.Repair != nil {
 		var list []document.Command
 		for _, line := range p.Repair.Commands {
 			list = append(list, document.Command{Line: line})
 		}
-		doc = append(doc, document.Gap{}, document.Commands{Lead: p.lead(), List: list})
+		doc = append(doc, document.Gap{}, document.Commands{Lead: p.leadSentence(), List: list})
 		if p.Repair.Undo != "" {
 			doc = append(doc, document.Commands{Lead: "To go back:", List: []document.Command{{Line: p.Repair.Undo}}})
 		}
 	}
 	if p.Verdict == why.Ambiguous {
-		doc = append(doc, p.candidates()...)
+		doc = append(doc, p.candidateCommands()...)
 	}
 	return doc
 }
 
-// advice is what to do that is no command for this session: what the error text asks for, and
+// adviceList is what to do that is no command for this session: what the error text asks for, and
 // where to look for its session if it is in none that was searched.
-func (p *whyPage) advice() (list []string) {
+func (p *whyPage) adviceList() (list []string) {
 	look := false // into other stores
 	if p.Session == nil || p.Verdict == why.Resumes {
-		for _, s := range p.said() {
+		for _, s := range p.saidErrors() {
 			if s.Next != "" && !slices.Contains(list, s.Next) {
 				list = append(list, s.Next)
 			}
@@ -400,16 +400,16 @@ func (p *whyPage) advice() (list []string) {
 	return list
 }
 
-// broken counts the other sessions that have errors.
-func broken(n int) string {
+// brokenCount counts the other sessions that have errors.
+func brokenCount(n int) string {
 	if n == 1 {
 		return "1 other session of this store has errors"
 	}
 	return ui.Number(n) + " other sessions of this store have errors"
 }
 
-// lead says what comes before the command.
-func (p *whyPage) lead() string {
+// leadSentence says what comes before the command.
+func (p *whyPage) leadSentence() string {
 	switch {
 	case p.Store.Writer == session.WriterLive:
 		return "Close " + cmp.Or(p.Store.WriterName, "the program that has the store open") + ", then type:"
@@ -421,12 +421,12 @@ func (p *whyPage) lead() string {
 	return "To repair it, type:"
 }
 
-// candidates are the sessions that may be meant, as commands.
-func (p *whyPage) candidates() document.Document {
+// candidateCommands are the sessions that may be meant, as commands.
+func (p *whyPage) candidateCommands() document.Document {
 	const most = 8
 	var list []document.Command
 	for _, c := range p.Candidates[:min(most, len(p.Candidates))] {
-		line := shell.Session("why", c.Store, c.ID) // whole: others may begin alike
+		line := shell.SessionCommand("why", c.Store, c.ID) // whole: others may begin alike
 		list = append(list, document.Command{Line: line, Why: Date(c.Touched) + "  " + Title(c.Title)})
 	}
 	lead := fmt.Sprintf("It fits %s. Name one, the newest first:", ui.Count(len(p.Candidates), "session"))

@@ -20,7 +20,7 @@ func TestReading(t *testing.T) {
 		{2_000_000_000, "a page is damaged", "read in full: 2.0 GB (a page is damaged)"},
 		{2_000_000_000, "", "read in full: 2.0 GB"},
 	} {
-		if got := render.Reading(&session.Store{Bytes: tt.bytes, Read: tt.read}); got != tt.want {
+		if got := render.ReadingNote(&session.Store{Bytes: tt.bytes, Read: tt.read}); got != tt.want {
 			t.Errorf("%d bytes, %q: %q, want %q", tt.bytes, tt.read, got, tt.want)
 		}
 	}

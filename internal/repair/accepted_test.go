@@ -61,10 +61,10 @@ func TestWhatTheProviderAcceptsStays(t *testing.T) {
 				}
 			}
 			if tt.rules != "" {
-				opts.Rules, err = catalogue.Select([]string{tt.rules}, nil)
+				opts.Rules, err = catalogue.SelectRules([]string{tt.rules}, nil)
 				must(t, err)
 			}
-			plan, _, err := repair.Make(context.Background(), st, opts)
+			plan, _, err := repair.MakePlan(context.Background(), st, opts)
 			must(t, err)
 			var got []string
 			for _, tree := range plan.Trees {

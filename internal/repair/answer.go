@@ -6,9 +6,9 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// answer puts a result behind a record, and behind the results that were put
+// placeAnswer puts a result behind a record, and behind the results that were put
 // there before: the answers to one turn keep the order in which they come.
-func (d *draft) answer(e *entry, to *draftSession, after session.Ref) error {
+func (d *draft) placeAnswer(e *entry, to *draftSession, after session.Ref) error {
 	place := after
 	if last := d.behind[after.Row()]; last != nil {
 		before := last.Value.(*entry)
@@ -17,19 +17,19 @@ func (d *draft) answer(e *entry, to *draftSession, after session.Ref) error {
 	if to.CallOrder {
 		place = d.inCallOrder(e, after)
 	}
-	if err := d.put(e, to, place); err != nil {
+	if err := d.insertEntry(e, to, place); err != nil {
 		return err
 	}
-	d.behind[after.Row()] = d.find(session.Ref{Table: e.Table, Key: e.Key})
+	d.behind[after.Row()] = d.findRecord(session.Ref{Table: e.Table, Key: e.Key})
 	return nil
 }
 
 // inCallOrder is the record behind which a result comes among those that were put behind
 // one before: the last whose call is before its own.
 func (d *draft) inCallOrder(e *entry, after session.Ref) session.Ref {
-	from := d.find(after)
+	from := d.findRecord(after)
 	message := from
-	for message != nil && !message.Value.(*entry).Makes(e.Results[0].CallID) {
+	for message != nil && !message.Value.(*entry).MakesCall(e.Results[0].CallID) {
 		message = message.Prev()
 	}
 	if message == nil {

@@ -53,7 +53,7 @@ func (a Apply) Run(ctx context.Context, ed store.Editor, plan *Plan) (*Receipt, 
 	r := newReceipt(plan, a)
 	defer func() { _ = r.Close() }() // all of it is on the disk
 	run := &application{Apply: a, ctx: ctx, ed: ed, plan: plan, receipt: r, lockFor: lockFor}
-	err, first := plan.Store.same(ed), firstBatch
+	err, first := plan.Store.verifyIdentity(ed), firstBatch
 	if plan.Store.Identity != "" { // a server sends the sessions that are asked for, with some round trips for each
 		first = max(firstBatch/4, 1)
 	}
@@ -61,12 +61,12 @@ func (a Apply) Run(ctx context.Context, ed store.Editor, plan *Plan) (*Receipt, 
 		first = math.MaxInt
 	}
 	if err == nil && batchOf(plan.Trees, first) < len(plan.Trees) {
-		run.lockFor, err = run.patience()
+		run.lockFor, err = run.measureLockTime()
 	}
 	for trees, items := plan.Trees, first; err == nil && len(trees) > 0; {
 		n := batchOf(trees, items)
 		run.locked = 0
-		err = run.parts(trees[:n])
+		err = run.applyInParts(trees[:n])
 		items, trees = run.nextBatch(trees[:n]), trees[n:]
 	}
 	if err == nil && len(r.Batches) == 0 {
@@ -79,26 +79,26 @@ func (a Apply) Run(ctx context.Context, ed store.Editor, plan *Plan) (*Receipt, 
 	closed := ed.Close() // which folds the log in, and looks once more
 	for _, moved := range []error{err, closed} {
 		if errors.Is(moved, store.ErrReplaced) {
-			return run.replaced(moved, err == nil)
+			return run.closeReplaced(moved, err == nil)
 		}
 	}
 	if len(r.Batches) == 0 {
-		return nil, errors.Join(err, closed, run.forget())
+		return nil, errors.Join(err, closed, run.removeBackup())
 	}
 	if err != nil {
-		_ = r.finish(Stopped) // else the digests of the sessions tell
+		_ = r.appendEnd(Stopped) // else the digests of the sessions tell
 		return r, errors.Join(err, closed)
 	}
-	err = r.noted(r.finish(Done), "the repair of "+plan.Store.Path+" is done and verified", "")
+	err = r.noteError(r.appendEnd(Done), "the repair of "+plan.Store.Path+" is done and verified", "")
 	if moved := ed.Replaced(); moved != nil {
-		return run.replaced(moved, true)
+		return run.closeReplaced(moved, true)
 	}
 	return r, errors.Join(err, closed)
 }
 
-// patience is for how long a batch may lock the store: for longer where reading the digests
+// measureLockTime is for how long a batch may lock the store: for longer where reading the digests
 // of a few sessions takes a while. A batch reads these, and the trees besides.
-func (a *application) patience() (time.Duration, error) {
+func (a *application) measureLockTime() (time.Duration, error) {
 	var few []string // a file is read as a whole in any case
 	if a.plan.Store.Identity != "" {
 		few = sortedKeys(a.plan.Trees[0].Sums)
@@ -145,9 +145,9 @@ type application struct {
 	nothing error         // why nothing could be changed, as long as nothing was
 }
 
-// lock begins a transaction, the first one behind a backup. Where somebody changed the
+// backUpAndBegin begins a transaction, the first one behind a backup. Where somebody changed the
 // store between the two, that is tried once more.
-func (a *application) lock() error {
+func (a *application) backUpAndBegin() error {
 	for try := 0; ; try++ {
 		if a.Backup != "" && !a.backed {
 			atStep("back up")
@@ -168,32 +168,32 @@ func (a *application) lock() error {
 	}
 }
 
-// batch makes prepared changes in the transaction that is open.
-func (a *application) batch(p *prepared) error {
+// commitBatch makes prepared changes in the transaction that is open.
+func (a *application) commitBatch(p *prepared) error {
 	start := time.Now()                              //nolint:forbidigo // see patience
 	defer func() { a.locked += time.Since(start) }() //nolint:forbidigo // see patience
-	b, err := a.change(p)
+	b, err := a.writeChanges(p)
 	if err != nil {
-		return unclean(err, a.ed.Rollback())
+		return joinUnclean(err, a.ed.Rollback())
 	}
 	r := a.receipt
 	before := r.tail
 	atStep("write the receipt")
-	if err = r.add(b); err == nil {
+	if err = r.appendBatch(b); err == nil {
 		atStep("commit")
-		if err = r.stands(); err == nil {
+		if err = r.verifyInPlace(); err == nil {
 			err = a.ed.Commit(a.ctx)
 		}
 	}
 	if errors.Is(err, store.ErrUnknown) { // an undo tells by the digests
-		r.keep(b)
+		r.countCommitted(b)
 		return err
 	}
 	if err != nil {
-		return unclean(err, errors.Join(a.ed.Rollback(), r.cut(before)))
+		return joinUnclean(err, errors.Join(a.ed.Rollback(), r.truncateTo(before)))
 	}
 	atStep("committed")
-	r.keep(b)
+	r.countCommitted(b)
 	return nil
 }
 
@@ -206,8 +206,8 @@ type prepared struct {
 	results []*executed
 }
 
-// prepare carries the plan for some trees out in memory.
-func (a *application) prepare(trees []*Tree) (*prepared, error) {
+// prepareTrees carries the plan for some trees out in memory.
+func (a *application) prepareTrees(trees []*Tree) (*prepared, error) {
 	var ids []string
 	for _, t := range trees {
 		if len(t.Sums) == 0 {
@@ -229,7 +229,7 @@ func (a *application) prepare(trees []*Tree) (*prepared, error) {
 		return nil, err
 	}
 	for _, t := range trees {
-		if err := t.unchanged(sums); err != nil {
+		if err := t.verifyUnchanged(sums); err != nil {
 			return nil, err
 		}
 	}
@@ -239,7 +239,7 @@ func (a *application) prepare(trees []*Tree) (*prepared, error) {
 	}
 	p := &prepared{trees: trees, version: version, sums: sums}
 	for _, t := range trees {
-		c, err := a.tree(t, st, stored)
+		c, err := a.executeTree(t, st, stored)
 		if err != nil {
 			return nil, err
 		}
@@ -248,11 +248,11 @@ func (a *application) prepare(trees []*Tree) (*prepared, error) {
 	return p, nil
 }
 
-// change writes and verifies prepared changes.
-func (a *application) change(p *prepared) (*Batch, error) {
+// writeChanges writes and verifies prepared changes.
+func (a *application) writeChanges(p *prepared) (*Batch, error) {
 	version, err := a.ed.Version(a.ctx)
 	if err == nil && version != p.version { // somebody was there first
-		p, err = a.prepare(p.trees)
+		p, err = a.prepareTrees(p.trees)
 	}
 	if err != nil {
 		return nil, err
@@ -265,35 +265,35 @@ func (a *application) change(p *prepared) (*Batch, error) {
 		if err := a.ed.Write(a.ctx, &c.Change); err != nil {
 			return nil, err
 		}
-		all.join(c)
+		all.mergeTree(c)
 		b.Kept = append(b.Kept, c.kept...)
 		b.Fixes = append(b.Fixes, t.Fixes...)
 	}
 	atStep("verify")
-	after, err := a.verify(p.results, all)
+	after, err := a.verifyStored(p.results, all)
 	if err != nil {
 		return nil, err
 	}
-	if b.Ledger, err = balance(p.sums, after, all); err != nil {
+	if b.Ledger, err = verifyBalance(p.sums, after, all); err != nil {
 		return nil, notVerified(a.plan, err)
 	}
-	if err := b.touch(p.sums, after); err != nil {
+	if err := b.noteTouched(p.sums, after); err != nil {
 		return nil, notVerified(a.plan, err)
 	}
 	if b.Journal, err = a.ed.Journal(); err == nil {
-		err = a.undoable(b)
+		err = a.tryUndo(b)
 	}
 	return b, err
 }
 
-// undoable makes sure that undo could take a batch back: it is tried.
-func (a *application) undoable(b *Batch) error {
+// tryUndo makes sure that undo could take a batch back: it is tried.
+func (a *application) tryUndo(b *Batch) error {
 	atStep("try the undo")
-	err := a.ed.Trial(a.ctx, func() error {
+	err := a.ed.TryChanges(a.ctx, func() error {
 		if err := a.ed.Revert(a.ctx, b.Journal); err != nil {
 			return err
 		}
-		state, err := b.compare(a.ctx, a.ed)
+		state, err := b.compareState(a.ctx, a.ed)
 		if err == nil && state != Pending {
 			err = errors.New("the result would differ from the original")
 		}
@@ -304,13 +304,13 @@ func (a *application) undoable(b *Batch) error {
 	}
 	return &problem.Error{
 		Class: problem.RolledBack, Err: err,
-		What: a.plan.Store.Path + " was not changed: undo could not reverse the repair: " + reason(err),
+		What: a.plan.Store.Path + " was not changed: undo could not reverse the repair: " + storeReason(err),
 		Next: nothingChanged + "If somebody added a trigger or another rule to the database, remove it during the repair.",
 	}
 }
 
-// unchanged makes sure that a tree is what it was when the plan was made.
-func (t *Tree) unchanged(sums map[string]store.Sum) error {
+// verifyUnchanged makes sure that a tree is what it was when the plan was made.
+func (t *Tree) verifyUnchanged(sums map[string]store.Sum) error {
 	for _, id := range sortedKeys(t.Sums) {
 		if sums[id].Record != t.Sums[id] {
 			return &problem.Error{
@@ -322,8 +322,8 @@ func (t *Tree) unchanged(sums map[string]store.Sum) error {
 	return nil
 }
 
-// tree carries the plan for one tree out in memory.
-func (a *application) tree(t *Tree, st store.Store, stored map[string]*session.Tree) (*executed, error) {
+// executeTree carries the plan for one tree out in memory.
+func (a *application) executeTree(t *Tree, st store.Store, stored map[string]*session.Tree) (*executed, error) {
 	tree := stored[t.Root]
 	if tree == nil || tree.Root().ID != t.Root {
 		return nil, problem.New(problem.Busy, "Run the repair again to get a new plan.", "session %s now belongs to another session", t.Root)
@@ -335,13 +335,13 @@ func (a *application) tree(t *Tree, st store.Store, stored map[string]*session.T
 	}
 	part := tree
 	if !st.Facts().NeedsAll {
-		part = t.needed(tree)
+		part = t.neededItems(tree)
 	}
 	if err := st.Fill(a.ctx, part); err != nil {
 		return nil, err
 	}
-	adopt(tree, part)
-	c, err := t.execute(tree, a.Prologue, st)
+	copyBodies(tree, part)
+	c, err := t.executeFixes(tree, a.Prologue, st)
 	if err != nil {
 		return nil, problem.New(problem.Usage, "Nothing was changed. Run the repair again without --plan to get a new plan.", "%v", err)
 	}
@@ -349,9 +349,9 @@ func (a *application) tree(t *Tree, st store.Store, stored map[string]*session.T
 	return c, nil
 }
 
-// verify reads back what the trees have become, in the same transaction, and notes for the
+// verifyStored reads back what the trees have become, in the same transaction, and notes for the
 // ledger how the store names records.
-func (a *application) verify(foretold []*executed, all *executed) (map[string]store.Sum, error) {
+func (a *application) verifyStored(foretold []*executed, all *executed) (map[string]store.Sum, error) {
 	var ids []string
 	for _, c := range foretold {
 		ids = append(ids, sessionIDs(c.After)...)
@@ -370,7 +370,7 @@ func (a *application) verify(foretold []*executed, all *executed) (map[string]st
 	judged.Writer = session.ParseWriter(a.plan.Store.Writer)
 	for _, c := range foretold {
 		got := joined(stored, c.After)
-		err := verification{&judged, a.plan.Judge(), c}.of(got)
+		err := verification{&judged, a.plan.Judge(), c}.verifyTree(got)
 		if err == nil {
 			err = sameTexts(a.ctx, st, c, got)
 		}
@@ -409,8 +409,8 @@ const (
 	reportIt       = "Please report this, with what `sessctl export --redact` writes for the session."
 )
 
-// forget removes the backup of a repair that changed nothing.
-func (a *application) forget() error {
+// removeBackup removes the backup of a repair that changed nothing.
+func (a *application) removeBackup() error {
 	if !a.backed {
 		return nil
 	}

@@ -57,7 +57,7 @@ func TestAPlanForetellsWhatACheckFindsWithoutTexts(t *testing.T) {
 {"type":"item","session":"C","kind":"message","role":"tool","agent":"root","results":[{"call":"A","text":"another"}]}
 {"type":"item","session":"C","kind":"message","role":"assistant","agent":"a","text":"done a"}
 `)
-	if r.plan.Empty() {
+	if r.plan.IsEmpty() {
 		t.Error("nothing was repaired")
 	}
 }

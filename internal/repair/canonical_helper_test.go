@@ -82,8 +82,8 @@ func tryStreamWith(text string, opts repair.Options) (*streamRepair, error) {
 	ctx := context.Background()
 	r := &streamRepair{out: text}
 	opts.Prologue = canonical.Kind.Prologue
-	r.plan, r.found, err = repair.Make(ctx, st, opts)
-	if err != nil || r.plan.Empty() {
+	r.plan, r.found, err = repair.MakePlan(ctx, st, opts)
+	if err != nil || r.plan.IsEmpty() {
 		return r, err
 	}
 	a := repair.Apply{Receipt: filepath.Join(folder, "receipt.json"), Prologue: canonical.Kind.Prologue}
@@ -134,7 +134,7 @@ func exportStream(t fataler, st store.Store) string {
 		must(t, err)
 		must(t, st.Fill(context.Background(), tree))
 		for _, s := range tree.Sessions {
-			must(t, w.Session(s))
+			must(t, w.WriteSession(s))
 		}
 	}
 	must(t, w.Flush())
@@ -156,7 +156,7 @@ func repairTwiceFor(t fataler, text string, judge rules.Judge) *streamRepair {
 		t.Fatalf("two repairs differ:\n%s\nand\n%s\nof\n%s", r.out, again.out, text)
 	}
 	second := repairStream(t, r.out, judge)
-	if !second.plan.Empty() {
+	if !second.plan.IsEmpty() {
 		t.Fatalf("a second plan has %s\nafter %s\non\n%s\nof\n%s", fixesOf(second.plan), fixesOf(r.plan), r.out, text)
 	}
 	if left, found := rulesOf(r.plan.Findings), rulesOf(second.found.Findings); left != found {

@@ -24,7 +24,7 @@ func TestNothingOfAStreamIsLost(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := damagedStream(t, rt)
 		r := repairTwice(rt, text)
-		if !r.plan.Empty() {
+		if !r.plan.IsEmpty() {
 			repaired++
 		}
 		before, after := readStream(rt, text), readStream(rt, r.out)
@@ -49,7 +49,7 @@ func damagedStream(t *testing.T, rt *rapid.T) string {
 	must(rt, err)
 	for _, s := range tree.Sessions {
 		readableTasks(s)
-		must(rt, w.Session(s))
+		must(rt, w.WriteSession(s))
 	}
 	must(rt, w.Flush())
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
@@ -126,12 +126,12 @@ func damageCall(t *rapid.T, lines []string, calls []int) []string {
 	at := rapid.SampledFrom(calls).Draw(t, "call")
 	lines = slices.Clone(lines)
 	set := func(i int, pointer, value string) {
-		line, err := jsonedit.Set([]byte(lines[i]), pointer, []byte(value))
+		line, err := jsonedit.SetValue([]byte(lines[i]), pointer, []byte(value))
 		must(t, err)
 		lines[i] = string(line)
 	}
 	member := func(i int, pointer string) string {
-		raw, _ := jsonedit.Raw([]byte(lines[i]), pointer)
+		raw, _ := jsonedit.RawValue([]byte(lines[i]), pointer)
 		return string(raw)
 	}
 	rename := func(nth, id string) {

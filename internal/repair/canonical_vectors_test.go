@@ -125,7 +125,7 @@ func TestVectorsAsStreams(t *testing.T) {
 				must(t, json.Unmarshal(v.Repaired, &want.Items))
 				writer := map[string]string{"alive": "live", "dead": "dead"}[v.Context.Writer]
 				header := fmt.Sprintf(`{"type":"header","format":"sessctl.canonical/1","writer":%q}`+"\n", writer)
-				if !slices.ContainsFunc(v.Any, func(id string) bool { return !catalogue.Find(id).Wire }) {
+				if !slices.ContainsFunc(v.Any, func(id string) bool { return !catalogue.FindRule(id).Wire }) {
 					want = before // only a request would be another one
 				}
 				judge := rules.Judge{Profiles: []*rules.Profile{&rules.Generic}, AsIs: v.Mode == "as-is"}

@@ -21,7 +21,7 @@ func TestSessionsThatACompactionDamaged(t *testing.T) {
 	for script, ledger := range map[string]repair.Ledger{"G3": {Before: 6, After: 6}, "G5": {Before: 7, After: 7}} {
 		t.Run(script, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "sessions.db")
-			must(t, springtest.Find(script).Build(path, springtest.Form{}))
+			must(t, springtest.FindScript(script).Build(path, springtest.Form{}))
 			before := agentDump(t, path)
 			_, receipt, err := repairtest.Repair(path)
 			must(t, err)
@@ -30,7 +30,7 @@ func TestSessionsThatACompactionDamaged(t *testing.T) {
 			}
 			plan, _, err := repairtest.Plan(path)
 			must(t, err)
-			if !plan.Empty() || len(plan.Findings) > 0 {
+			if !plan.IsEmpty() || len(plan.Findings) > 0 {
 				t.Errorf("a second plan has %sand leaves %d findings", fixesOf(plan), len(plan.Findings))
 			}
 			_, err = repairtest.Undo(path, path+".receipt.json")

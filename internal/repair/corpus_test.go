@@ -42,7 +42,7 @@ func TestTheCorpusGetsTheShapeOfTheHealthyRuntime(t *testing.T) {
 				t.Fatal(err)
 			}
 			if name == "clean" {
-				if !plan.Empty() || receipt != nil {
+				if !plan.IsEmpty() || receipt != nil {
 					t.Fatal("a clean store has a plan")
 				}
 				return
@@ -103,7 +103,7 @@ func repeated(t testing.TB, path string) {
 		t.Fatal(err)
 	}
 	plan, receipt, err := repairtest.Repair(path)
-	if err != nil || !plan.Empty() || receipt != nil {
+	if err != nil || !plan.IsEmpty() || receipt != nil {
 		t.Fatalf("a second repair has %d trees to do, %v", len(plan.Trees), err)
 	}
 	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {

@@ -31,9 +31,9 @@ func differences(t tester, a, b string) (trees []*diff.Tree, tally diff.Tally) {
 		defer func() { _ = opened.Close() }()
 		sources = append(sources, diff.Source{Store: opened.Store, Keyed: opened.Kind.Edit != nil})
 	}
-	found, err := diff.Look(ctx, sources[0], sources[1], "")
+	found, err := diff.CompareStores(ctx, sources[0], sources[1], "")
 	if err == nil {
-		tally, err = found.Each(ctx, func(tree *diff.Tree) error {
+		tally, err = found.EachTree(ctx, func(tree *diff.Tree) error {
 			trees = append(trees, tree)
 			return nil
 		})

@@ -63,7 +63,7 @@ func newDraft(tree *session.Tree, prologue store.Prologue) *draft {
 		split: map[string]string{}, fixes: 1,
 	}
 	for _, s := range tree.Sessions {
-		b := d.add(*s)
+		b := d.addSession(*s)
 		for i := range s.Items {
 			e := &entry{Item: s.Items[i], home: b, left: len(s.Items[i].Results)}
 			d.rows[s.ItemRef(i).Row()] = b.items.PushBack(e)
@@ -76,7 +76,7 @@ func newDraft(tree *session.Tree, prologue store.Prologue) *draft {
 	return d
 }
 
-func (d *draft) add(s session.Session) *draftSession {
+func (d *draft) addSession(s session.Session) *draftSession {
 	s.Items, s.Children = nil, nil
 	s.IndexRefs = slices.Clone(s.IndexRefs)
 	b := &draftSession{Session: s, items: list.New()}
@@ -84,68 +84,68 @@ func (d *draft) add(s session.Session) *draftSession {
 	return b
 }
 
-// fix makes all edits of a fix. After an error the draft is void.
-func (d *draft) fix(edits []session.Edit) error {
+// applyFix makes all edits of a fix. After an error the draft is void.
+func (d *draft) applyFix(edits []session.Edit) error {
 	d.fixes++
 	for _, e := range edits {
-		if err := d.edit(e); err != nil {
+		if err := d.applyEdit(e); err != nil {
 			return fmt.Errorf("%s %s: %w", e.Op, e.Ref.Row(), err)
 		}
 	}
 	return nil
 }
 
-func (d *draft) edit(e session.Edit) error {
-	if at := d.find(e.Ref); at != nil && e.Ref.Pointer != "" && at.Value.(*entry).joined {
+func (d *draft) applyEdit(e session.Edit) error {
+	if at := d.findRecord(e.Ref); at != nil && e.Ref.Pointer != "" && at.Value.(*entry).joined {
 		return fmt.Errorf("its parts are numbered differently now")
 	}
-	if rewords(e) {
-		return d.rewrite(e)
+	if rewordsItem(e) {
+		return d.rewriteRecord(e)
 	}
 	switch e.Op {
 	case session.Create:
 		if e.Like != "" {
 			return d.splitOff(e)
 		}
-		return d.create(e)
+		return d.createSession(e)
 	case session.MoveRun:
 		return d.moveRun(e)
 	case session.Insert:
-		return d.insert(e)
+		return d.insertItem(e)
 	case session.Move:
-		return d.move(e)
+		return d.moveRecord(e)
 	case session.RemoveTwin:
-		if d.find(e.Twin) == nil {
+		if d.findRecord(e.Twin) == nil {
 			return fmt.Errorf("its copy %s does not exist", e.Twin.Row())
 		}
-		return d.remove(e)
+		return d.removeRecord(e)
 	case session.Quarantine:
-		return d.remove(e)
+		return d.removeRecord(e)
 	case session.Set:
 		if e.Ref.Table == session.TableRuns {
 			return d.endRun(e)
 		}
-		return d.set(e)
+		return d.setValue(e)
 	}
 	return fmt.Errorf("sessctl does not know this change")
 }
 
-// find is the element of a record, whatever part of it the reference means; nil
+// findRecord is the element of a record, whatever part of it the reference means; nil
 // when there is none.
-func (d *draft) find(r session.Ref) *list.Element {
+func (d *draft) findRecord(r session.Ref) *list.Element {
 	r.Pointer = ""
 	return d.rows[r.Row()]
 }
 
-func (d *draft) remove(e session.Edit) error {
-	taken, err := d.take(e.Ref)
+func (d *draft) removeRecord(e session.Edit) error {
+	taken, err := d.takeOut(e.Ref)
 	if err == nil {
 		d.gone = append(d.gone, departed{e, taken.Item})
 	}
 	return err
 }
 
-func (d *draft) move(e session.Edit) error {
+func (d *draft) moveRecord(e session.Edit) error {
 	to := d.byID[e.To]
 	if to == nil {
 		return fmt.Errorf("there is no session %s", e.To)
@@ -153,8 +153,8 @@ func (d *draft) move(e session.Edit) error {
 	if e.After == e.Ref {
 		return nil
 	}
-	from := d.find(e.Ref)
-	taken, err := d.take(e.Ref)
+	from := d.findRecord(e.Ref)
+	taken, err := d.takeOut(e.Ref)
 	if err != nil {
 		return err
 	}
@@ -162,26 +162,26 @@ func (d *draft) move(e session.Edit) error {
 	home := from.Value.(*entry).home
 	taken.came = taken.came || home != to && home.Tick > 0
 	if taken.Role != session.Tool || home != to {
-		return d.put(taken, to, e.After)
+		return d.insertEntry(taken, to, e.After)
 	}
-	return d.answer(taken, to, e.After)
+	return d.placeAnswer(taken, to, e.After)
 }
 
-// take takes a record out, or the one result of it that a reference means.
-func (d *draft) take(r session.Ref) (*entry, error) {
-	at := d.find(r)
+// takeOut takes a record out, or the one result of it that a reference means.
+func (d *draft) takeOut(r session.Ref) (*entry, error) {
+	at := d.findRecord(r)
 	if at == nil {
 		return nil, fmt.Errorf("the record does not exist")
 	}
 	e := at.Value.(*entry)
 	if r.Pointer != "" {
-		if err := d.whole(r); err != nil {
+		if err := d.requireWhole(r); err != nil {
 			return nil, err
 		}
 		e.home.touched = true
 		was := e.Item
 		e.own = ownParts{}
-		part, err := e.split(r)
+		part, err := e.splitResult(r)
 		if err == nil {
 			d.parted = append(d.parted, rewritten{edit: session.Edit{Ref: recordOf(r)}, was: was})
 		}
@@ -193,10 +193,10 @@ func (d *draft) take(r session.Ref) (*entry, error) {
 	return e, nil
 }
 
-// split takes one result out of an item, as an item of its own. The number in the
+// splitResult takes one result out of an item, as an item of its own. The number in the
 // pointer is that of the item as it was stored, so results are marked first and
 // dropped when the tree is given out.
-func (e *entry) split(r session.Ref) (*entry, error) {
+func (e *entry) splitResult(r session.Ref) (*entry, error) {
 	list, n := partOf(r.Pointer)
 	if list != inResults || n >= e.left || n >= len(e.Results) || e.Results[n].CallID == takenResult {
 		return nil, fmt.Errorf("the record has no such part")
@@ -222,17 +222,17 @@ func (e *entry) split(r session.Ref) (*entry, error) {
 // an id.
 const takenResult = "\x00taken"
 
-// put places an entry directly behind a record; without one it goes to the
+// insertEntry places an entry directly behind a record; without one it goes to the
 // start, behind a prologue that a repair wrote.
-func (d *draft) put(e *entry, to *draftSession, after session.Ref) error {
+func (d *draft) insertEntry(e *entry, to *draftSession, after session.Ref) error {
 	e.home = to
 	to.touched = true
 	row := session.Ref{Table: e.Table, Key: e.Key}.Row()
 	if after == (session.Ref{}) {
-		d.rows[row] = to.start(e)
+		d.rows[row] = to.insertAtStart(e)
 		return nil
 	}
-	place := d.find(after)
+	place := d.findRecord(after)
 	if place == nil || place.Value.(*entry).home != to {
 		return fmt.Errorf("the record %s, which it has to follow, is not in session %s", after.Row(), to.ID)
 	}
@@ -240,7 +240,7 @@ func (d *draft) put(e *entry, to *draftSession, after session.Ref) error {
 	return nil
 }
 
-func (b *draftSession) start(e *entry) *list.Element {
+func (b *draftSession) insertAtStart(e *entry) *list.Element {
 	for at := b.items.Front(); at != nil; at = at.Next() {
 		it := at.Value.(*entry)
 		if !it.Flags.Has(session.Synthetic) || it.Role == session.Tool {
@@ -250,33 +250,33 @@ func (b *draftSession) start(e *entry) *list.Element {
 	return b.items.PushBack(e)
 }
 
-// create makes a session below another one, which begins with the task that a
+// createSession makes a session below another one, which begins with the task that a
 // call hands to it.
-func (d *draft) create(e session.Edit) error {
+func (d *draft) createSession(e session.Edit) error {
 	if d.byID[e.NewID] != nil {
 		return fmt.Errorf("session %s exists already", e.NewID)
 	}
 	if d.byID[e.To] == nil {
 		return fmt.Errorf("there is no session %s", e.To)
 	}
-	call, made, err := d.call(e.Call)
+	call, made, err := d.findCall(e.Call)
 	if err != nil {
 		return err
 	}
-	child := d.add(session.Session{ID: e.NewID, Parent: e.To, Created: made.Time})
+	child := d.addSession(session.Session{ID: e.NewID, Parent: e.To, Created: made.Time})
 	// A store that records whose a session is does so for the parent, too.
 	if call.Delegation != nil && d.byID[e.To].Agent != "" {
 		child.Agent = call.Delegation.Agent
 	}
-	return d.begin(child, call, made)
+	return d.insertPrologue(child, call, made)
 }
 
-// call is the call that an edit takes the task from, and the item that made it.
-func (d *draft) call(r *session.CallRef) (*session.Call, *entry, error) {
+// findCall is the call that an edit takes the task from, and the item that made it.
+func (d *draft) findCall(r *session.CallRef) (*session.Call, *entry, error) {
 	if r == nil {
 		return nil, nil, fmt.Errorf("the change names no call")
 	}
-	at := d.find(r.Ref)
+	at := d.findRecord(r.Ref)
 	if at == nil {
 		return nil, nil, fmt.Errorf("the message %s of the call does not exist", r.Ref.Row())
 	}
@@ -287,8 +287,8 @@ func (d *draft) call(r *session.CallRef) (*session.Call, *entry, error) {
 	return &made.Calls[r.Nth], made, nil
 }
 
-// begin puts the items that a child starts with at its start.
-func (d *draft) begin(child *draftSession, call *session.Call, made *entry) error {
+// insertPrologue puts the items that a child starts with at its start.
+func (d *draft) insertPrologue(child *draftSession, call *session.Call, made *entry) error {
 	if d.prologue == nil {
 		return fmt.Errorf("stores of this kind cannot hold the task of a sub-session")
 	}
@@ -301,15 +301,15 @@ func (d *draft) begin(child *draftSession, call *session.Call, made *entry) erro
 		it := items[i]
 		it.Time = made.Time
 		it.Flags |= session.Synthetic
-		if err := d.put(d.named(it), child, session.Ref{}); err != nil {
+		if err := d.insertEntry(d.newEntry(it), child, session.Ref{}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// named is an entry for a new item, with a key that nothing else has.
-func (d *draft) named(it session.Item) *entry {
+// newEntry is an entry for a new item, with a key that nothing else has.
+func (d *draft) newEntry(it session.Item) *entry {
 	it.Table, it.Key = "", newKey+strconv.Itoa(d.fresh)
 	d.fresh++
 	return &entry{Item: it, moved: true, left: len(it.Results)}
@@ -318,35 +318,35 @@ func (d *draft) named(it session.Item) *entry {
 // newKey is before the number in the key of a new item.
 const newKey = "new-"
 
-func (d *draft) insert(e session.Edit) error {
+func (d *draft) insertItem(e session.Edit) error {
 	to := d.byID[e.To]
 	if to == nil || e.New == nil {
 		return fmt.Errorf("there is no session %s to insert into", e.To)
 	}
 	if e.New.Prologue {
-		call, made, err := d.call(e.Call)
+		call, made, err := d.findCall(e.Call)
 		if err != nil {
 			return err
 		}
-		return d.begin(to, call, made)
+		return d.insertPrologue(to, call, made)
 	}
-	it, err := d.compose(e)
+	it, err := d.composeItem(e)
 	if err != nil {
 		return err
 	}
 	if e.New.Role == session.Tool {
-		if to.OneAnswer && e.Call != nil && d.join(&it.Results[0], e) {
+		if to.OneAnswer && e.Call != nil && d.joinResult(&it.Results[0], e) {
 			return nil
 		}
-		return d.answer(d.named(it), to, e.After)
+		return d.placeAnswer(d.newEntry(it), to, e.After)
 	}
-	return d.put(d.named(it), to, e.After)
+	return d.insertEntry(d.newEntry(it), to, e.After)
 }
 
-// join adds a result to the new item at its place that has others of its turn already, in
+// joinResult adds a result to the new item at its place that has others of its turn already, in
 // the order of the calls, and reports whether there is one.
-func (d *draft) join(r *session.Result, e session.Edit) bool {
-	at, last, calls := d.find(e.After), d.behind[e.After.Row()], d.find(e.Call.Ref).Value.(*entry).Calls
+func (d *draft) joinResult(r *session.Result, e session.Edit) bool {
+	at, last, calls := d.findRecord(e.After), d.behind[e.After.Row()], d.findRecord(e.Call.Ref).Value.(*entry).Calls
 	for ; at != nil; at = at.Next() {
 		it := at.Value.(*entry)
 		makes := func(c session.Call) bool { return c.ID == it.Results[0].CallID }
@@ -368,14 +368,14 @@ func (d *draft) join(r *session.Result, e session.Edit) bool {
 	return false
 }
 
-// compose is the item that an edit describes. It has the time of the call that
+// composeItem is the item that an edit describes. It has the time of the call that
 // it belongs to, because a repair has no clock, and whoever sees the call sees it.
-func (d *draft) compose(e session.Edit) (session.Item, error) {
+func (d *draft) composeItem(e session.Edit) (session.Item, error) {
 	n := e.New
 	it := session.Item{Kind: n.Kind, Role: n.Role, Flags: session.Synthetic, Agent: n.Agent, Child: n.Child, Body: &session.Body{}}
 	tool := ""
 	if e.Call != nil {
-		call, made, err := d.call(e.Call)
+		call, made, err := d.findCall(e.Call)
 		if err != nil {
 			return it, err
 		}
@@ -388,7 +388,7 @@ func (d *draft) compose(e session.Edit) (session.Item, error) {
 	}
 	text := n.Text
 	if n.TextFrom != (session.Ref{}) {
-		from := d.find(n.TextFrom)
+		from := d.findRecord(n.TextFrom)
 		if from == nil || from.Value.(*entry).Body == nil {
 			return it, fmt.Errorf("the text of %s does not exist", n.TextFrom.Row())
 		}
@@ -421,7 +421,7 @@ func (d *draft) splitOff(e session.Edit) error {
 	case d.byID[e.To] == nil:
 		return fmt.Errorf("there is no session %s", e.To)
 	}
-	call, made, err := d.call(e.Call)
+	call, made, err := d.findCall(e.Call)
 	if err != nil {
 		return err
 	}
@@ -437,7 +437,7 @@ func (d *draft) splitOff(e session.Edit) error {
 	if like.Task != 0 && call.Delegation != nil {
 		s.Task = call.Delegation.Task
 	}
-	b := d.add(s)
+	b := d.addSession(s)
 	b.split, b.named, b.touched = true, like.named, true
 	d.split[e.NewID] = e.Like
 	return nil
@@ -517,53 +517,53 @@ func newClaims() *claims {
 	}
 }
 
-// overlaps reports whether a fix cannot be made beside the ones that claimed.
-func (c *claims) overlaps(edits []session.Edit) bool {
+// conflictsWith reports whether a fix cannot be made beside the ones that claimed.
+func (c *claims) conflictsWith(edits []session.Edit) bool {
 	for _, e := range edits {
-		if c.moved[whole(e.Ref)] || c.moved[e.Ref.Row()] || c.moved[whole(e.After)] || c.moved[whole(e.Twin)] {
+		if c.moved[wholeRow(e.Ref)] || c.moved[e.Ref.Row()] || c.moved[wholeRow(e.After)] || c.moved[wholeRow(e.Twin)] {
 			return true
 		}
-		if e.Call != nil && c.moved[whole(e.Call.Ref)] {
+		if e.Call != nil && c.moved[wholeRow(e.Call.Ref)] {
 			return true
 		}
-		if e.New != nil && c.moved[whole(e.New.TextFrom)] {
+		if e.New != nil && c.moved[wholeRow(e.New.TextFrom)] {
 			return true
 		}
 		// A run ends for each of its calls that nobody answers any more.
-		if (e.Op == session.Set || e.Op == session.Omit) && e.Ref.Table != session.TableRuns && c.set[fieldOf(e)] || e.Op == session.Create && c.made[e.NewID] || c.rewording(e) {
+		if (e.Op == session.Set || e.Op == session.Omit) && e.Ref.Table != session.TableRuns && c.set[fieldOf(e)] || e.Op == session.Create && c.made[e.NewID] || c.isRewording(e) {
 			return true
 		}
 	}
 	return false
 }
 
-// rewording reports whether an edit changes what a record says that another fix
+// isRewording reports whether an edit changes what a record says that another fix
 // needs as it is, or the other way round. A twin may leave all the same: it said
 // what its copy said when the fixes were made.
-func (c *claims) rewording(e session.Edit) bool {
+func (c *claims) isRewording(e session.Edit) bool {
 	switch {
 	case e.Op == session.Scrub:
-		return c.parted[whole(e.Ref)] || c.reworded[whole(e.Ref)]
-	case rewords(e):
-		return c.parted[whole(e.Ref)] || c.scrubbed[whole(e.Ref)] || c.set[fieldOf(e)] || e.Field == session.FieldCallID && c.answered[e.Ref.Row()]
+		return c.parted[wholeRow(e.Ref)] || c.reworded[wholeRow(e.Ref)]
+	case rewordsItem(e):
+		return c.parted[wholeRow(e.Ref)] || c.scrubbed[wholeRow(e.Ref)] || c.set[fieldOf(e)] || e.Field == session.FieldCallID && c.answered[e.Ref.Row()]
 	case e.Op == session.Move || e.Op == session.Quarantine:
-		return c.reworded[whole(e.Ref)]
+		return c.reworded[wholeRow(e.Ref)]
 	case e.Op == session.Insert && e.Call != nil:
 		return c.set[fieldOf(session.Edit{Ref: callOf(e.Call), Field: session.FieldCallID})]
 	}
 	return false
 }
 
-// claim notes what a fix changes.
-func (c *claims) claim(edits []session.Edit) {
+// claimEdits notes what a fix changes.
+func (c *claims) claimEdits(edits []session.Edit) {
 	for _, e := range edits {
 		switch e.Op {
 		case session.Move, session.MoveRun, session.RemoveTwin, session.Quarantine:
-			c.moved[e.Ref.Row()], c.parted[whole(e.Ref)] = true, true
+			c.moved[e.Ref.Row()], c.parted[wholeRow(e.Ref)] = true, true
 		case session.Set, session.Wrap, session.Omit:
 			c.set[fieldOf(e)] = true
 		case session.Scrub:
-			c.scrubbed[whole(e.Ref)] = true
+			c.scrubbed[wholeRow(e.Ref)] = true
 		case session.Insert:
 			if e.Call != nil {
 				c.answered[callOf(e.Call).Row()] = true
@@ -571,8 +571,8 @@ func (c *claims) claim(edits []session.Edit) {
 		case session.Create:
 			c.made[e.NewID] = true
 		}
-		if rewords(e) {
-			c.reworded[whole(e.Ref)] = true
+		if rewordsItem(e) {
+			c.reworded[wholeRow(e.Ref)] = true
 		}
 	}
 }
@@ -587,8 +587,8 @@ func callOf(call *session.CallRef) session.Ref {
 	return ref
 }
 
-// whole is the row of the record that a reference means a part of.
-func whole(r session.Ref) string {
+// wholeRow is the row of the record that a reference means a part of.
+func wholeRow(r session.Ref) string {
 	r.Pointer = ""
 	return r.Row()
 }

@@ -30,8 +30,8 @@ type executed struct {
 	countsRows bool // records that are stored anew have other keys: session.Keys
 }
 
-// join adds what the ledger of a batch needs to know of another tree.
-func (c *executed) join(other *executed) {
+// mergeTree adds what the ledger of a batch needs to know of another tree.
+func (c *executed) mergeTree(other *executed) {
 	c.gone, c.amended, c.added = append(c.gone, other.gone...), append(c.amended, other.amended...), c.added+other.added
 	maps.Copy(c.edited, other.edited)
 	maps.Copy(c.set, other.set)
@@ -41,9 +41,9 @@ func (c *executed) join(other *executed) {
 // recordSet is a set of stored records, by their rows.
 type recordSet map[string]session.Ref
 
-func (r recordSet) has(ref session.Ref) bool { return r[recordOf(ref).Row()] != session.Ref{} }
+func (r recordSet) hasRecord(ref session.Ref) bool { return r[recordOf(ref).Row()] != session.Ref{} }
 
-func (r recordSet) add(ref session.Ref) {
+func (r recordSet) addRecord(ref session.Ref) {
 	record := recordOf(ref)
 	r[record.Row()] = record
 }
@@ -62,25 +62,25 @@ type Kept struct {
 	Child   string `json:"child,omitempty"` // the sub-session that a reference named
 }
 
-// execute makes the fixes of a plan on a tree of a store, which may be nil where no
+// executeFixes makes the fixes of a plan on a tree of a store, which may be nil where no
 // item of it says anything of others.
-func (t *Tree) execute(tree *session.Tree, prologue store.Prologue, st store.Store) (*executed, error) {
+func (t *Tree) executeFixes(tree *session.Tree, prologue store.Prologue, st store.Store) (*executed, error) {
 	c := &executed{Change: store.Change{Before: tree, After: tree, Split: map[string]string{}}, edited: recordSet{}, set: recordSet{}, parted: map[string]parting{}}
 	places := newOrigin(tree)
 	first := map[string]Kept{} // of every record that is amended, by row
 	told := map[string]bool{}  // records of which a part left, by row: each is kept once
-	for _, fixes := range t.rounds() {
+	for _, fixes := range t.fixRounds() {
 		d := newDraft(c.After, prologue)
 		for _, f := range fixes {
 			gone, amended, parted, fresh := len(d.gone), len(d.rewritten), len(d.parted), d.fresh
-			if err := d.fix(f.Edits); err != nil {
+			if err := d.applyFix(f.Edits); err != nil {
 				return nil, fmt.Errorf("the plan does not fit session %s: %s: %w", t.Root, f.Rule, err)
 			}
 			c.fresh = append(c.fresh, [2]int{fresh, d.fresh})
 			for _, gone := range d.gone[gone:] {
 				if gone.item.Table != "" { // else an earlier round added it
-					k := gone.keep(f.Rule, places)
-					if row := whole(gone.edit.Ref); gone.edit.Ref.Pointer != "" {
+					k := gone.keptRecord(f.Rule, places)
+					if row := wholeRow(gone.edit.Ref); gone.edit.Ref.Pointer != "" {
 						if told[row] {
 							k.Text, k.Base64 = "", nil
 						}
@@ -92,7 +92,7 @@ func (t *Tree) execute(tree *session.Tree, prologue store.Prologue, st store.Sto
 			for _, a := range d.parted[parted:] {
 				row := a.edit.Ref.Row()
 				if _, known := c.parted[row]; a.was.Table != "" && !known {
-					c.parted[row] = parting{a.edit.Ref, a.keep(f.Rule, places)}
+					c.parted[row] = parting{a.edit.Ref, a.keptOriginal(f.Rule, places)}
 				}
 			}
 			for _, a := range d.rewritten[amended:] {
@@ -101,28 +101,28 @@ func (t *Tree) execute(tree *session.Tree, prologue store.Prologue, st store.Sto
 				}
 				c.amended = append(c.amended, a)
 				if row := recordOf(a.edit.Ref).Row(); first[row].Row == "" {
-					first[row] = a.keep(f.Rule, places)
+					first[row] = a.keptOriginal(f.Rule, places)
 				}
 			}
 		}
 		c.Sets = append(c.Sets, d.sets...)
 		for _, e := range d.sets {
-			c.set.add(e.Ref)
+			c.set.addRecord(e.Ref)
 		}
 		for _, caller := range d.callers {
-			c.set.add(caller)
+			c.set.addRecord(caller)
 		}
 		maps.Copy(c.Split, d.split)
-		c.After = related(st, d.tree())
+		c.After = relateItems(st, d.buildTree())
 	}
-	c.settle(first)
-	c.count(first)
+	c.forgetRestored(first)
+	c.countChanges(first)
 	return c, nil
 }
 
-// settle forgets the edits of items that say in the end what they said: a fix can put back
+// forgetRestored forgets the edits of items that say in the end what they said: a fix can put back
 // what one of an earlier round changed.
-func (c *executed) settle(amended map[string]Kept) {
+func (c *executed) forgetRestored(amended map[string]Kept) {
 	before := map[string]*session.Item{}
 	for _, s := range c.Before.Sessions {
 		for i := range s.Items {
@@ -158,7 +158,7 @@ func (c *executed) inRows() {
 			if ref := s.ItemRef(i); isPart(ref) && ref.Table != "" {
 				c.added++
 			} else {
-				there.add(ref)
+				there.addRecord(ref)
 			}
 		}
 	}
@@ -169,15 +169,15 @@ func (c *executed) inRows() {
 	}
 	for _, row := range sortedKeys(c.parted) {
 		p := c.parted[row]
-		if there.has(p.ref) {
-			if c.edited.has(p.ref) {
+		if there.hasRecord(p.ref) {
+			if c.edited.hasRecord(p.ref) {
 				continue
 			}
-			c.edited.add(p.ref)
+			c.edited.addRecord(p.ref)
 		} else {
 			p.kept.Edited = false
 			c.emptied = append(c.emptied, p.ref.Key)
-			if c.edited.has(p.ref) { // parts of it were changed before they left: the receipt has it
+			if c.edited.hasRecord(p.ref) { // parts of it were changed before they left: the receipt has it
 				delete(c.edited, row)
 				continue
 			}
@@ -192,9 +192,9 @@ type parting struct {
 	kept Kept
 }
 
-// count notes what is new in the tree, and what is still there of what was
+// countChanges notes what is new in the tree, and what is still there of what was
 // amended.
-func (c *executed) count(amended map[string]Kept) {
+func (c *executed) countChanges(amended map[string]Kept) {
 	for _, s := range c.After.Sessions {
 		for i := range s.Items {
 			if s.Items[i].Table == "" {
@@ -202,8 +202,8 @@ func (c *executed) count(amended map[string]Kept) {
 				continue
 			}
 			ref := s.ItemRef(i)
-			if k, ok := amended[recordOf(ref).Row()]; ok && !c.edited.has(ref) {
-				c.edited.add(ref)
+			if k, ok := amended[recordOf(ref).Row()]; ok && !c.edited.hasRecord(ref) {
+				c.edited.addRecord(ref)
 				c.kept = append(c.kept, k)
 			}
 		}
@@ -216,9 +216,9 @@ type departed struct {
 	item session.Item
 }
 
-// keep is how the receipt tells of it.
-func (d *departed) keep(rule string, places *origin) Kept {
-	at := places.place(d.edit.Ref)
+// keptRecord is how the receipt tells of it.
+func (d *departed) keptRecord(rule string, places *origin) Kept {
+	at := places.placeOf(d.edit.Ref)
 	k := Kept{Session: at.Session, Item: at.Item, Row: d.edit.Ref.Row(), Rule: rule, Child: d.item.Child}
 	switch {
 	case d.edit.Op == session.RemoveTwin:
@@ -229,10 +229,10 @@ func (d *departed) keep(rule string, places *origin) Kept {
 	return k
 }
 
-// keep is how the receipt tells of a record that says something else now: as it
+// keptOriginal is how the receipt tells of a record that says something else now: as it
 // was stored.
-func (a *rewritten) keep(rule string, places *origin) Kept {
-	at := places.place(a.edit.Ref)
+func (a *rewritten) keptOriginal(rule string, places *origin) Kept {
+	at := places.placeOf(a.edit.Ref)
 	k := Kept{Session: at.Session, Item: at.Item, Row: recordOf(a.edit.Ref).Row(), Rule: rule, Edited: true}
 	if a.was.Body != nil {
 		k.Text, k.Base64 = textOrBytes(a.was.Body)
@@ -240,20 +240,20 @@ func (a *rewritten) keep(rule string, places *origin) Kept {
 	return k
 }
 
-// needed are the items whose bodies a plan's edits use, as a tree that shares
+// neededItems are the items whose bodies a plan's edits use, as a tree that shares
 // its items' calls and results with the given one.
-func (t *Tree) needed(tree *session.Tree) *session.Tree {
+func (t *Tree) neededItems(tree *session.Tree) *session.Tree {
 	rows := map[string]bool{}
 	for _, f := range t.Fixes {
 		for _, e := range f.Edits {
-			if e.Op == session.Quarantine || e.Ref.Pointer != "" || rewords(e) {
+			if e.Op == session.Quarantine || e.Ref.Pointer != "" || rewordsItem(e) {
 				rows[recordOf(e.Ref).Row()] = true
 			}
 			if e.Call != nil {
-				rows[whole(e.Call.Ref)] = true
+				rows[wholeRow(e.Call.Ref)] = true
 			}
 			if e.New != nil {
-				rows[whole(e.New.TextFrom)] = true
+				rows[wholeRow(e.New.TextFrom)] = true
 			}
 		}
 	}
@@ -262,7 +262,7 @@ func (t *Tree) needed(tree *session.Tree) *session.Tree {
 		some := *s
 		some.Items = nil
 		for i := range s.Items {
-			if rows[whole(s.ItemRef(i))] {
+			if rows[wholeRow(s.ItemRef(i))] {
 				some.Items = append(some.Items, s.Items[i])
 			}
 		}
@@ -273,17 +273,17 @@ func (t *Tree) needed(tree *session.Tree) *session.Tree {
 	return part
 }
 
-// adopt gives the items of a tree the bodies that were loaded of a part of it.
-func adopt(tree, part *session.Tree) {
+// copyBodies gives the items of a tree the bodies that were loaded of a part of it.
+func copyBodies(tree, part *session.Tree) {
 	filled := map[string]*session.Item{}
 	for _, s := range part.Sessions {
 		for i := range s.Items {
-			filled[whole(s.ItemRef(i))] = &s.Items[i]
+			filled[wholeRow(s.ItemRef(i))] = &s.Items[i]
 		}
 	}
 	for _, s := range tree.Sessions {
 		for i := range s.Items {
-			if f := filled[whole(s.ItemRef(i))]; f != nil {
+			if f := filled[wholeRow(s.ItemRef(i))]; f != nil {
 				s.Items[i] = *f
 			}
 		}
@@ -292,7 +292,7 @@ func adopt(tree, part *session.Tree) {
 
 // Foresee is what the plan makes of its tree, whose bodies are loaded.
 func (t *Tree) Foresee(tree *session.Tree, prologue store.Prologue) (*session.Tree, error) {
-	c, err := t.execute(tree, prologue, nil)
+	c, err := t.executeFixes(tree, prologue, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -314,8 +314,8 @@ type leftOut struct {
 	why    error
 }
 
-// without are the fixes that were not left out.
-func (r *rehearsal) without(list []Fix) []Fix {
+// withoutLeftOut are the fixes that were not left out.
+func (r *rehearsal) withoutLeftOut(list []Fix) []Fix {
 	return slices.DeleteFunc(list, func(f Fix) bool {
 		return slices.ContainsFunc(r.left, func(l leftOut) bool { return sameFix(l.Fix, f) })
 	})
@@ -326,25 +326,25 @@ func sameFix(a, b Fix) bool {
 	return a.Rule == b.Rule && a.Fingerprint == b.Fingerprint && a.Title == b.Title
 }
 
-// retry reports whether fixes were left out behind fewer planned ones than there are now:
+// retryLeftOut reports whether fixes were left out behind fewer planned ones than there are now:
 // those that came since may have made way for them.
-func (r *rehearsal) retry(planned int) bool {
+func (r *rehearsal) retryLeftOut(planned int) bool {
 	n := len(r.left)
 	r.left = slices.DeleteFunc(r.left, func(l leftOut) bool { return l.behind < planned })
 	return len(r.left) < n
 }
 
-// writable are those of some fixes that the store can write behind the planned ones, all
+// selectWritable are those of some fixes that the store can write behind the planned ones, all
 // together. It parts what the store does not take, by the items that the store names, or else
 // into halves, until that is one fix. Of many that are all named, each is left out: trying
 // them one by one would take a rehearsal for each.
-func (r *rehearsal) writable(planned, list []Fix) []Fix {
+func (r *rehearsal) selectWritable(planned, list []Fix) []Fix {
 	asked, ok := r.st.(store.Rehearser)
 	if !ok || len(list) == 0 {
 		return list
 	}
 	all := slices.Concat(planned, list)
-	c, err := (&Tree{Root: r.tree.Root().ID, Fixes: all}).execute(r.tree, r.opts.Prologue, r.st)
+	c, err := (&Tree{Root: r.tree.Root().ID, Fixes: all}).executeFixes(r.tree, r.opts.Prologue, r.st)
 	if err == nil {
 		err = asked.Rehearse(r.ctx, &c.Change)
 	}
@@ -375,8 +375,8 @@ func (r *rehearsal) writable(planned, list []Fix) []Fix {
 			return nil
 		}
 	}
-	fit := r.writable(planned, first)
-	return slices.Concat(fit, r.writable(slices.Concat(planned, fit), second))
+	fit := r.selectWritable(planned, first)
+	return slices.Concat(fit, r.selectWritable(slices.Concat(planned, fit), second))
 }
 
 // fewNamed fixes are tried one by one although the store names all of them: one may be in the
@@ -419,8 +419,8 @@ func (c *executed) findRefused(err error, last []Fix) []error {
 	return whys
 }
 
-// tell notes the fixes that are left out, with the first reason of those of one rule.
-func (r *rehearsal) tell() {
+// noteRefused notes the fixes that are left out, with the first reason of those of one rule.
+func (r *rehearsal) noteRefused() {
 	byRule := map[string]int{}
 	r.planner.left = append(r.planner.left, r.left...)
 	for _, l := range r.left {
@@ -445,13 +445,13 @@ func newOrigin(tree *session.Tree) *origin {
 	o := &origin{places: map[string]session.Place{}}
 	for _, s := range tree.Sessions {
 		for i := range s.Items {
-			o.places[whole(s.ItemRef(i))] = session.Place{Session: s.ID, Item: i}
+			o.places[wholeRow(s.ItemRef(i))] = session.Place{Session: s.ID, Item: i}
 		}
 	}
 	return o
 }
 
-func (o *origin) place(r session.Ref) session.Place {
+func (o *origin) placeOf(r session.Ref) session.Place {
 	if p, ok := o.places[recordOf(r).Row()]; ok {
 		return p
 	}
@@ -463,18 +463,18 @@ func itemsByRow(tree *session.Tree) map[string]*session.Item {
 	items := make(map[string]*session.Item, tree.Items())
 	for _, s := range tree.Sessions {
 		for i := range s.Items {
-			items[whole(s.ItemRef(i))] = &s.Items[i]
+			items[wholeRow(s.ItemRef(i))] = &s.Items[i]
 		}
 	}
 	return items
 }
 
-// steps tells what edits do to the items of a tree whose bodies are loaded.
-func (o *origin) steps(items map[string]*session.Item, edits []session.Edit) []Step {
+// describeSteps tells what edits do to the items of a tree whose bodies are loaded.
+func (o *origin) describeSteps(items map[string]*session.Item, edits []session.Edit) []Step {
 	list := make([]Step, 0, len(edits))
 	for _, e := range edits {
-		at := o.place(e.Ref)
-		step := Step{Op: e.Op, Session: at.Session, Item: at.Item, To: e.To, After: o.place(e.After).Item, Part: e.Ref.Pointer, Field: e.Field, Value: e.Value}
+		at := o.placeOf(e.Ref)
+		step := Step{Op: e.Op, Session: at.Session, Item: at.Item, To: e.To, After: o.placeOf(e.After).Item, Part: e.Ref.Pointer, Field: e.Field, Value: e.Value}
 		if e.Ref.Table == session.TableSessions {
 			step.Session, step.Item = e.Ref.Key, -1
 		}
@@ -482,18 +482,18 @@ func (o *origin) steps(items map[string]*session.Item, edits []session.Edit) []S
 			step.Run = e.Ref.Key
 		}
 		if e.Twin != (session.Ref{}) {
-			twin := o.place(e.Twin)
+			twin := o.placeOf(e.Twin)
 			step.Twin = &twin
 		}
-		step.Describe(items[whole(e.Ref)])
-		step.announce(e, items)
+		step.DescribeItem(items[wholeRow(e.Ref)])
+		step.describeNew(e, items)
 		list = append(list, step)
 	}
 	return list
 }
 
-// Describe says what a stored item is.
-func (s *Step) Describe(it *session.Item) {
+// DescribeItem says what a stored item is.
+func (s *Step) DescribeItem(it *session.Item) {
 	if it == nil {
 		return
 	}
@@ -514,10 +514,10 @@ func (s *Step) Describe(it *session.Item) {
 	}
 }
 
-// announce says what a new record will be.
-func (s *Step) announce(e session.Edit, items map[string]*session.Item) {
+// describeNew says what a new record will be.
+func (s *Step) describeNew(e session.Edit, items map[string]*session.Item) {
 	if e.Call != nil {
-		if it := items[whole(e.Call.Ref)]; it != nil && e.Call.Nth < len(it.Calls) {
+		if it := items[wholeRow(e.Call.Ref)]; it != nil && e.Call.Nth < len(it.Calls) {
 			s.Call = it.Calls[e.Call.Nth].ID
 			if d := it.Calls[e.Call.Nth].Delegation; d != nil {
 				s.Agent = d.Agent
@@ -534,7 +534,7 @@ func (s *Step) announce(e session.Edit, items map[string]*session.Item) {
 	s.Item, s.Session = -1, e.To
 	s.Kind, s.Role, s.Child, s.Call, s.Text = n.Kind, n.Role, n.Child, n.CallID, n.Text
 	s.Agent = cmp.Or(n.Agent, s.Agent)
-	if from := items[whole(n.TextFrom)]; from != nil && from.Body != nil {
+	if from := items[wholeRow(n.TextFrom)]; from != nil && from.Body != nil {
 		s.Text = from.Body.Text
 	}
 	if n.Prologue {

@@ -30,9 +30,9 @@ func NewForecast(ctx context.Context, st store.Store, opts Options) *Forecast {
 	return &Forecast{ctx: ctx, st: st, opts: opts}
 }
 
-// Tree is for check.Options.Fixes.
-func (c *Forecast) Tree(tree *session.Tree, found []*check.Finding) {
-	c.plan(tree, found)
+// MarkTree is for check.Options.Fixes.
+func (c *Forecast) MarkTree(tree *session.Tree, found []*check.Finding) {
+	c.planFixes(tree, found)
 	for _, f := range found {
 		followCauses(tree, f, found)
 	}
@@ -44,13 +44,13 @@ func followCauses(tree *session.Tree, f *check.Finding, found []*check.Finding) 
 	fix := rules.Fix{Safety: rules.Kept}
 	var causes []string
 	for _, cause := range found {
-		if !f.Fits(cause) {
+		if !f.HasCause(cause) {
 			continue
 		}
-		if !cause.Repairable() && cause.Allow() == nil {
+		if !cause.IsRepairable() && cause.AllowWords() == nil {
 			return
 		}
-		causes, fix.Allow = append(causes, cause.Rule.ID), append(fix.Allow, cause.Allow()...)
+		causes, fix.Allow = append(causes, cause.Rule.ID), append(fix.Allow, cause.AllowWords()...)
 	}
 	if len(causes) == 0 || f.Severity == rules.Info || len(f.Fixes) > 0 {
 		return
@@ -64,13 +64,13 @@ func followCauses(tree *session.Tree, f *check.Finding, found []*check.Finding) 
 	f.Fixes = []rules.Fix{fix}
 }
 
-// plan makes the plan of a tree, and says of each finding what becomes of it there.
-func (c *Forecast) plan(tree *session.Tree, found []*check.Finding) {
-	if !slices.ContainsFunc(found, (*check.Finding).Repairable) || tree.Live() {
+// planFixes makes the plan of a tree, and says of each finding what becomes of it there.
+func (c *Forecast) planFixes(tree *session.Tree, found []*check.Finding) {
+	if !slices.ContainsFunc(found, (*check.Finding).IsRepairable) || tree.Live() {
 		return
 	}
 	p := newPlanner(c.ctx, c.st, c.opts)
-	p.tree(tree, check.Tree(p.facts, tree, catalogue.Usual(), c.opts.Judge))
+	p.planOrRefuse(tree, check.RunTree(p.facts, tree, catalogue.UsualRules(), c.opts.Judge))
 	c.mu.Lock()
 	c.unread += p.unread
 	c.mu.Unlock()
@@ -91,10 +91,10 @@ func (c *Forecast) plan(tree *session.Tree, found []*check.Finding) {
 	for _, f := range found {
 		fix := made[f.Rule.ID+f.Fingerprint]
 		switch {
-		case fix != nil && !f.Repairable(): // once what it waits for is repaired
+		case fix != nil && !f.IsRepairable(): // once what it waits for is repaired
 			f.Fixes = []rules.Fix{fix.Fix}
 			continue
-		case fix != nil || !f.Repairable() || planned != nil && !left[f.Identity()]:
+		case fix != nil || !f.IsRepairable() || planned != nil && !left[f.Identity()]:
 			continue
 		}
 		if why, allow := p.whyNot(f); allow != "" {
@@ -115,8 +115,8 @@ func withWord(word string, fixes []rules.Fix) []rules.Fix {
 	return list
 }
 
-// Store is for the findings of the whole check: see Make on records that another program wrote.
-func (c *Forecast) Store(result *check.Result) {
+// MarkStore is for the findings of the whole check: see Make on records that another program wrote.
+func (c *Forecast) MarkStore(result *check.Result) {
 	if !manyUnread(c.unread, result) {
 		return
 	}
@@ -130,7 +130,7 @@ func (c *Forecast) Store(result *check.Result) {
 		}
 	}
 	for _, f := range result.Findings {
-		if f.Root != nil && foreign[f.Root.ID] && f.Repairable() {
+		if f.Root != nil && foreign[f.Root.ID] && f.IsRepairable() {
 			f.Fixes = withWord(rules.UnknownForm, f.Fixes)
 		}
 	}

@@ -34,7 +34,7 @@ func BenchmarkRefusedFixes(b *testing.B) {
 	b.Cleanup(func() { _ = opened.Close() })
 	refused := 0
 	for b.Loop() {
-		plan, _, err := repair.Make(b.Context(), opened.Store, repair.Options{Prologue: opened.Kind.Prologue})
+		plan, _, err := repair.MakePlan(b.Context(), opened.Store, repair.Options{Prologue: opened.Kind.Prologue})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -23,7 +23,7 @@ type Ledger struct {
 	Edited      int `json:"edited"`      // say something else; the receipt keeps them as they were
 }
 
-func (l *Ledger) add(m Ledger) {
+func (l *Ledger) addCounts(m Ledger) {
 	l.Before += m.Before
 	l.After += m.After
 	l.Synthetic += m.Synthetic
@@ -32,16 +32,16 @@ func (l *Ledger) add(m Ledger) {
 	l.Edited += m.Edited
 }
 
-// balance holds what is stored after a repair against what was stored before
+// verifyBalance holds what is stored after a repair against what was stored before
 // it, item by item: every item is still there with the same bytes, or with others
 // where the plan changes it, or it left with a reason; what is new is
 // what the plan adds. It trusts nothing but the digests of the stored rows and
 // the plan's lists of what leaves and what is edited.
-func balance(before, after map[string]store.Sum, all *executed) (Ledger, error) {
+func verifyBalance(before, after map[string]store.Sum, all *executed) (Ledger, error) {
 	was, is := rowsOf(before), rowsOf(after)
 	l := Ledger{Before: len(was), After: len(is)}
 	if all.countsRows {
-		all.rekey(was, is)
+		all.restoreKeys(was, is)
 	}
 	edited, other := map[string]bool{}, map[string]bool{} // that have to hold other bytes, that may
 	for _, record := range all.edited {
@@ -55,7 +55,7 @@ func balance(before, after map[string]store.Sum, all *executed) (Ledger, error) 
 		other[record.Key] = true
 	}
 	for i := range all.gone {
-		if err := l.leave(all.gone[i].edit, was, is, other); err != nil {
+		if err := l.countLeaving(all.gone[i].edit, was, is, other); err != nil {
 			return l, err
 		}
 	}
@@ -93,10 +93,10 @@ func balance(before, after map[string]store.Sum, all *executed) (Ledger, error) 
 	return l, nil
 }
 
-// rekey gives records that were stored anew the keys that they had, where keys are numbers
+// restoreKeys gives records that were stored anew the keys that they had, where keys are numbers
 // of rows: those that say the same, and then those that the plan changes. What each of
 // them says was held against the plan before.
-func (all *executed) rekey(was, is map[string]string) {
+func (all *executed) restoreKeys(was, is map[string]string) {
 	leaves, edited := map[string]bool{}, map[string]bool{}
 	for i := range all.gone {
 		if e := &all.gone[i].edit; e.Ref.Pointer == "" {
@@ -128,8 +128,8 @@ func (all *executed) rekey(was, is map[string]string) {
 	}
 }
 
-// leave counts a record that the plan takes out, and takes it out of was.
-func (l *Ledger) leave(e session.Edit, was, is map[string]string, other map[string]bool) error {
+// countLeaving counts a record that the plan takes out, and takes it out of was.
+func (l *Ledger) countLeaving(e session.Edit, was, is map[string]string, other map[string]bool) error {
 	if e.Ref.Pointer != "" {
 		return nil // a part of a record that stays
 	}
@@ -170,8 +170,8 @@ func rowsOf(sums map[string]store.Sum) map[string]string {
 	return rows
 }
 
-// records are the digests of the sessions.
-func records(sums map[string]store.Sum) map[string]string {
+// recordDigests are the digests of the sessions.
+func recordDigests(sums map[string]store.Sum) map[string]string {
 	list := map[string]string{}
 	for id, s := range sums {
 		list[id] = s.Record
@@ -193,9 +193,9 @@ func byID(ctx context.Context, st store.Store) (map[string]*session.Tree, error)
 	return trees, nil
 }
 
-// related is a tree that a repair changed, with what its items say of each other as
+// relateItems is a tree that a repair changed, with what its items say of each other as
 // the store would read it.
-func related(st store.Store, tree *session.Tree) *session.Tree {
+func relateItems(st store.Store, tree *session.Tree) *session.Tree {
 	if r, ok := st.(store.Relater); ok {
 		r.Relate(tree)
 	}

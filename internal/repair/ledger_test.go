@@ -39,9 +39,9 @@ func TestTheLedgerOfEdits(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			all := &executed{gone: tt.gone, edited: recordSet{}}
 			for _, n := range tt.edited {
-				all.edited.add(edited(n, "").Ref)
+				all.edited.addRecord(edited(n, "").Ref)
 			}
-			got, err := balance(map[string]store.Sum{"P": {Items: tt.before}}, map[string]store.Sum{"P": {Items: tt.after}}, all)
+			got, err := verifyBalance(map[string]store.Sum{"P": {Items: tt.before}}, map[string]store.Sum{"P": {Items: tt.after}}, all)
 			if tt.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.err) {
 					t.Errorf("got %v, want %q", err, tt.err)
@@ -70,7 +70,7 @@ func TestEditedRecordsAreKeptAsTheyWere(t *testing.T) {
 	} {
 		plan.Fixes = append(plan.Fixes, Fix{Round: round, Rule: "SC202", Fix: rules.Fix{Edits: edits}})
 	}
-	c, err := plan.execute(tree, nil, nil)
+	c, err := plan.executeFixes(tree, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,7 +93,7 @@ func TestOddValuesStopNoRepair(t *testing.T) {
 				spoil(t, path)
 				before := storetest.Dump(t, path)
 				plan, kind, err := repairtest.Plan(path, "prune", "split", "guesses")
-				if err != nil || plan.Empty() || kind.Edit == nil {
+				if err != nil || plan.IsEmpty() || kind.Edit == nil {
 					return // no store any more, or nothing to repair
 				}
 				if ed, err := kind.Edit(t.Context(), registry.ToEdit(path)); err != nil {
@@ -205,7 +205,7 @@ func TestATornEventIsTakenOutBeforeItsSessionIsSplit(t *testing.T) {
 			t.Fatalf("later comes %q, want %q", later, want.later)
 		}
 	}
-	if again, _, err := repairtest.Plan(path, "prune", "split", "guesses"); err != nil || !again.Empty() {
+	if again, _, err := repairtest.Plan(path, "prune", "split", "guesses"); err != nil || !again.IsEmpty() {
 		t.Errorf("a third repair has something to do: %v\n%s", err, toldOf(again))
 	}
 }

@@ -22,7 +22,7 @@ func (a Apply) Output(ctx context.Context, kind store.Kind, st store.Store, plan
 			return nil, problem.New(problem.Usage, "Name a file that does not exist yet.", "%s already exists, and sessctl overwrites no file", path)
 		}
 	}
-	folder, release, err := atomicfile.TemporaryFolder(filepath.Dir(out))
+	folder, release, err := atomicfile.CreateTemporaryFolder(filepath.Dir(out))
 	if err != nil {
 		return nil, problem.New(problem.Unreadable, "Name a file in a folder that you may write to.", "%s cannot be written: %s", out, problem.Reason(err))
 	}

@@ -41,8 +41,8 @@ func TestFixesThatChangeWhatARecordSaysOverlap(t *testing.T) {
 	for _, tt := range tests {
 		for _, order := range [][2]session.Edit{{tt.a, tt.b}, {tt.b, tt.a}} {
 			c := newClaims()
-			c.claim([]session.Edit{order[0]})
-			if got := c.overlaps([]session.Edit{order[1]}); got != tt.want {
+			c.claimEdits([]session.Edit{order[0]})
+			if got := c.conflictsWith([]session.Edit{order[1]}); got != tt.want {
 				t.Errorf("%s: %s before %s: got %t", tt.name, order[0].Op, order[1].Op, got)
 			}
 		}
@@ -62,8 +62,8 @@ func TestATwinThatIsEditedMayLeave(t *testing.T) {
 		{twin, edited(9, "/calls/0 wrap"), false},
 	} {
 		c := newClaims()
-		c.claim([]session.Edit{tt.first})
-		if got := c.overlaps([]session.Edit{tt.second}); got != tt.want {
+		c.claimEdits([]session.Edit{tt.first})
+		if got := c.conflictsWith([]session.Edit{tt.second}); got != tt.want {
 			t.Errorf("%s before %s: got %t", tt.first.Op, tt.second.Op, got)
 		}
 	}

@@ -45,13 +45,13 @@ func TestResultsThatBecomeRows(t *testing.T) {
 			for _, e := range tt.edits {
 				plan.Fixes[0].Edits = append(plan.Fixes[0].Edits, edited(3, e))
 			}
-			c, err := plan.execute(tree, nil, nil)
+			c, err := plan.executeFixes(tree, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			c.inRows()
 			before := map[string]store.Sum{"P": {Items: map[string]string{"1": "a", "2": "b", "3": "c"}}}
-			got, err := balance(before, map[string]store.Sum{"P": {Items: tt.after}}, c)
+			got, err := verifyBalance(before, map[string]store.Sum{"P": {Items: tt.after}}, c)
 			if tt.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.err) {
 					t.Errorf("got %v, want %q", err, tt.err)
@@ -77,12 +77,12 @@ func TestTimesFollowPlaces(t *testing.T) {
 	before := tree.Root().Items
 	d := newDraft(tree, nil)
 	call := session.CallRef{Ref: tree.Root().ItemRef(1), ID: "c1"}
-	if err := d.fix([]session.Edit{{
+	if err := d.applyFix([]session.Edit{{
 		Op: session.Insert, To: "P", After: call.Ref, Call: &call, New: &session.NewItem{Kind: session.Message, Role: session.Tool, CallID: "c1", Text: "x"},
 	}}); err != nil {
 		t.Fatal(err)
 	}
-	items := d.tree().Root().Items
+	items := d.buildTree().Root().Items
 	for i, want := range []struct{ position, micros int64 }{{10, 0}, {20, 0}, {21, 1}, {22, 1}} {
 		from := before[min(i, 1)]
 		if i == 3 {

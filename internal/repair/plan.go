@@ -150,8 +150,8 @@ type Step struct {
 	Run     string         // the run whose record it is about
 }
 
-// Edits counts the edits of the plan.
-func (p *Plan) Edits() int {
+// CountEdits counts the edits of the plan.
+func (p *Plan) CountEdits() int {
 	n := 0
 	for _, t := range p.Trees {
 		for _, f := range t.Fixes {
@@ -161,14 +161,14 @@ func (p *Plan) Edits() int {
 	return n
 }
 
-// Edited counts the records whose items will say something else.
-func (p *Plan) Edited() int {
+// CountEdited counts the records whose items will say something else.
+func (p *Plan) CountEdited() int {
 	edited := recordSet{}
 	for _, t := range p.Trees {
 		for _, f := range t.Fixes {
 			for _, e := range f.Edits {
-				if rewords(e) && e.Ref.Table != "" { // else an earlier round adds it
-					edited.add(e.Ref)
+				if rewordsItem(e) && e.Ref.Table != "" { // else an earlier round adds it
+					edited.addRecord(e.Ref)
 				}
 			}
 		}
@@ -188,11 +188,11 @@ func (p *Plan) Judge() rules.Judge {
 	return judge
 }
 
-// Empty reports whether there is nothing to do.
-func (p *Plan) Empty() bool { return len(p.Trees) == 0 }
+// IsEmpty reports whether there is nothing to do.
+func (p *Plan) IsEmpty() bool { return len(p.Trees) == 0 }
 
-// rounds are the fixes of a tree, round by round.
-func (t *Tree) rounds() [][]Fix {
+// fixRounds are the fixes of a tree, round by round.
+func (t *Tree) fixRounds() [][]Fix {
 	var rounds [][]Fix
 	last := -1
 	for _, f := range t.Fixes {
@@ -222,30 +222,30 @@ type Options struct {
 // reported like everything that has no repair.
 const maxRounds = 10
 
-// Make plans the repair of a store. Nothing is written. A store that is read
+// MakePlan plans the repair of a store. Nothing is written. A store that is read
 // incompletely is planned as far as it is known; the result says so, as that of
 // a check.
 //
 // Where many records do not decode, another program wrote them, or a newer one: then
 // they are not taken out either without the word that allows it for those of which that
 // is plain, and the plan is made anew.
-func Make(ctx context.Context, st store.Store, opts Options) (*Plan, *check.Result, error) {
-	p, result, err := plan(ctx, st, opts, false)
+func MakePlan(ctx context.Context, st store.Store, opts Options) (*Plan, *check.Result, error) {
+	p, result, err := planStore(ctx, st, opts, false)
 	if err == nil && manyUnread(p.unread, result) && !opts.Allow[rules.UnknownForm] {
-		p, result, err = plan(ctx, st, opts, true)
+		p, result, err = planStore(ctx, st, opts, true)
 	}
 	return p.plan, result, err
 }
 
-// plan makes a plan; foreign says that records which do not decode are not damaged ones.
-func plan(ctx context.Context, st store.Store, opts Options, foreign bool) (*planner, *check.Result, error) {
+// planStore makes a plan; foreign says that records which do not decode are not damaged ones.
+func planStore(ctx context.Context, st store.Store, opts Options, foreign bool) (*planner, *check.Result, error) {
 	p := newPlanner(ctx, st, opts)
 	p.foreign = foreign
-	result, err := check.Run(ctx, st, check.Options{Rules: catalogue.Usual(), Judge: opts.Judge, Session: opts.Session, EachTree: p.tree})
+	result, err := check.Run(ctx, st, check.Options{Rules: catalogue.UsualRules(), Judge: opts.Judge, Session: opts.Session, EachTree: p.planOrRefuse})
 	if err == nil {
 		err = p.err
 	}
-	p.arrange(result.Findings)
+	p.sortAsReported(result.Findings)
 	p.plan.Sessions, p.plan.Items = result.Sessions, result.Items
 	return p, result, err
 }
@@ -261,7 +261,7 @@ func newPlanner(ctx context.Context, st store.Store, opts Options) *planner {
 	}
 	run := opts.Rules
 	if run == nil {
-		run = catalogue.Usual()
+		run = catalogue.UsualRules()
 	}
 	for _, r := range run {
 		p.selected[r] = true
@@ -283,9 +283,9 @@ type planner struct {
 	err      error
 }
 
-// arrange puts trees and what is left into the order in which a check reports:
+// sortAsReported puts trees and what is left into the order in which a check reports:
 // trees are planned in any order.
-func (p *planner) arrange(found []*check.Finding) {
+func (p *planner) sortAsReported(found []*check.Finding) {
 	arranged := map[*Tree]bool{}
 	for _, f := range found {
 		left := []*check.Finding{f}
@@ -309,13 +309,13 @@ func (p *planner) arrange(found []*check.Finding) {
 	slices.SortStableFunc(p.plan.Later, func(a, b Later) int { return cmp.Compare(a.Root, b.Root) })
 }
 
-// tree plans one tree. It is called for one tree at a time.
-func (p *planner) tree(tree *session.Tree, found []*check.Finding) {
-	if n := p.unknown(found); n > 0 {
+// planOrRefuse plans one tree. It is called for one tree at a time.
+func (p *planner) planOrRefuse(tree *session.Tree, found []*check.Finding) {
+	if n := p.countUnknown(found); n > 0 {
 		p.plan.Refused = append(p.plan.Refused, Refused{Root: tree.Root().ID, Why: unknownForm(n), Allow: rules.UnknownForm})
 		return
 	}
-	if p.err != nil || len(p.choose(found)) == 0 {
+	if p.err != nil || len(p.chooseFixes(found)) == 0 {
 		return
 	}
 	if tree.Live() {
@@ -323,7 +323,7 @@ func (p *planner) tree(tree *session.Tree, found []*check.Finding) {
 		if p.facts.Identity != "" {
 			why = "it was written to a moment ago (--live-window), so somebody may be writing to it: repair it later"
 		}
-		p.refuse(tree, why)
+		p.refuseTree(tree, why)
 		return
 	}
 	planned, err := p.planTree(tree, found)
@@ -331,9 +331,9 @@ func (p *planner) tree(tree *session.Tree, found []*check.Finding) {
 	case p.ctx.Err() != nil:
 		p.err = p.ctx.Err()
 	case problem.ClassOf(err) == problem.Unreadable: // the finding about the damage says more
-		p.refuse(tree, "some of its records cannot be read")
+		p.refuseTree(tree, "some of its records cannot be read")
 	case err != nil:
-		p.refuse(tree, err.Error())
+		p.refuseTree(tree, err.Error())
 	case planned != nil:
 		for _, part := range tree.Conversations() {
 			p.planned[part.Root().ID] = planned
@@ -341,7 +341,7 @@ func (p *planner) tree(tree *session.Tree, found []*check.Finding) {
 	}
 }
 
-func (p *planner) refuse(tree *session.Tree, why string) {
+func (p *planner) refuseTree(tree *session.Tree, why string) {
 	p.plan.Refused = append(p.plan.Refused, Refused{Root: tree.Root().ID, Why: why})
 }
 
@@ -355,7 +355,7 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{Root: tree.Root().ID, Title: tree.Root().Title, Items: tree.Items(), Sums: records(sums), Before: found}
+	t := &Tree{Root: tree.Root().ID, Title: tree.Root().Title, Items: tree.Items(), Sums: recordDigests(sums), Before: found}
 	stored := rowsOf(sums)
 	if why := outOfReach(tree, sums, stored); sums != nil && why != "" {
 		return nil, errors.New(why)
@@ -365,51 +365,51 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 	t.After = found
 	without := withoutFix(found)
 	r := rehearsal{planner: p, tree: tree}
-	defer r.tell()
+	defer r.noteRefused()
 	var later map[string]int // what another repair will have to do, by rule
 	for round := range maxRounds {
-		made, next := p.round(now, r.without(p.choose(t.After)), stored)
+		made, next := p.makeRound(now, r.withoutLeftOut(p.chooseFixes(t.After)), stored)
 		for i := range made {
 			made[i].Round = round
 		}
-		if fit := r.writable(t.Fixes, made); !slices.EqualFunc(fit, made, sameFix) {
-			if made, next = p.round(now, fit, stored); len(made) == 0 {
+		if fit := r.selectWritable(t.Fixes, made); !slices.EqualFunc(fit, made, sameFix) {
+			if made, next = p.makeRound(now, fit, stored); len(made) == 0 {
 				continue // others may have been left out for these
 			}
 		}
 		state := stateOf(next)
 		if len(made) == 0 || seen[state] { // nothing to do, or in a circle
-			if r.retry(len(t.Fixes)) {
+			if r.retryLeftOut(len(t.Fixes)) {
 				continue
 			}
 			break
 		}
 		items := itemsByRow(now)
 		for _, f := range made {
-			f.Steps = origin.steps(items, f.Edits)
+			f.Steps = origin.describeSteps(items, f.Edits)
 			t.Fixes = append(t.Fixes, f)
 		}
 		now, seen[state] = next, true
-		t.After = named(found, findings(p.facts, now, p.opts.Judge))
-		later = p.withhold(t.After, without)
+		t.After = keepFingerprints(found, foreseenFindings(p.facts, now, p.opts.Judge))
+		later = p.withholdFixes(t.After, without)
 	}
-	if worse := introduced(tree, found, t.After); worse != nil {
+	if worse := introducedFinding(tree, found, t.After); worse != nil {
 		return nil, fmt.Errorf("its repair would cause a new finding of %s", worse.Rule.ID)
 	}
 	if len(t.Fixes) == 0 {
 		return nil, nil
 	}
-	p.postpone(t.Root, later)
+	p.noteLater(t.Root, later)
 	keepWithoutCopy(t.Fixes)
-	t.First, t.Appends = firstChanged(tree, now), appends(tree, now, t.Fixes)
+	t.First, t.Appends = firstChanged(tree, now), onlyAppends(tree, now, t.Fixes)
 	if p.opts.EachTree != nil {
 		p.opts.EachTree(t, tree, now)
 	}
 	return t, nil
 }
 
-// postpone notes what another repair of a tree will have to do, by rule.
-func (p *planner) postpone(root string, later map[string]int) {
+// noteLater notes what another repair of a tree will have to do, by rule.
+func (p *planner) noteLater(root string, later map[string]int) {
 	for _, rule := range sortedKeys(later) {
 		p.plan.Later = append(p.plan.Later, Later{Root: root, Rule: rule, Count: later[rule]})
 	}
@@ -459,18 +459,18 @@ func withoutFix(found []*check.Finding) map[check.Identity]bool {
 	return without
 }
 
-// withhold takes the fixes that have to be allowed from findings that had no fix in what
+// withholdFixes takes the fixes that have to be allowed from findings that had no fix in what
 // is stored: where other repairs clear what was in the way of such a fix, they may have
 // cleared the evidence against it, too, and so a person looks at it first. It counts those
 // that another repair would make, by rule.
-func (p *planner) withhold(found []*check.Finding, without map[check.Identity]bool) map[string]int {
+func (p *planner) withholdFixes(found []*check.Finding, without map[check.Identity]bool) map[string]int {
 	later := map[string]int{}
 	for _, f := range found {
 		if !without[f.Identity()] {
 			continue
 		}
 		waits := func(fix rules.Fix) bool { return len(fix.Allow) > 0 }
-		if slices.ContainsFunc(f.Fixes, func(fix rules.Fix) bool { return waits(fix) && p.allowed(fix) }) && p.selected[f.Rule] {
+		if slices.ContainsFunc(f.Fixes, func(fix rules.Fix) bool { return waits(fix) && p.isAllowed(fix) }) && p.selected[f.Rule] {
 			later[f.Rule.ID]++
 		}
 		f.Fixes = slices.DeleteFunc(f.Fixes, waits)
@@ -478,9 +478,9 @@ func (p *planner) withhold(found []*check.Finding, without map[check.Identity]bo
 	return later
 }
 
-// named gives findings about an edited tree the fingerprints that they had in what is
+// keepFingerprints gives findings about an edited tree the fingerprints that they had in what is
 // stored: an edit moves the places by which a stream names its records.
-func named(stored, after []*check.Finding) []*check.Finding {
+func keepFingerprints(stored, after []*check.Finding) []*check.Finding {
 	fingerprints := map[check.Identity]string{}
 	for _, f := range stored {
 		fingerprints[f.Identity()] = f.Fingerprint
@@ -491,16 +491,16 @@ func named(stored, after []*check.Finding) []*check.Finding {
 	return after
 }
 
-// choose lists the fixes that may be made, in the order of their findings.
-func (p *planner) choose(found []*check.Finding) []Fix {
+// chooseFixes lists the fixes that may be made, in the order of their findings.
+func (p *planner) chooseFixes(found []*check.Finding) []Fix {
 	var list []Fix
 	for _, f := range found {
 		if !p.selected[f.Rule] {
 			continue
 		}
-		left := f.Accepted() && !p.opts.Named // but for what was allowed by its word
+		left := f.IsAccepted() && !p.opts.Named // but for what was allowed by its word
 		for _, fix := range f.Fixes {
-			if p.allowed(fix) && (!left || len(fix.Allow) > 0) {
+			if p.isAllowed(fix) && (!left || len(fix.Allow) > 0) {
 				list = append(list, Fix{Rule: f.Rule.ID, Fingerprint: f.Fingerprint, Place: f.Place, Fix: fix})
 				break
 			}
@@ -509,7 +509,7 @@ func (p *planner) choose(found []*check.Finding) []Fix {
 	return list
 }
 
-func (p *planner) allowed(fix rules.Fix) bool {
+func (p *planner) isAllowed(fix rules.Fix) bool {
 	denied := func(word string) bool { return !p.opts.Allow[word] }
 	if len(fix.Edits) == 0 || slices.ContainsFunc(fix.Allow, denied) {
 		return false
@@ -523,32 +523,32 @@ func (p *planner) allowed(fix rules.Fix) bool {
 	return false
 }
 
-// round makes the fixes that do not get into each other's way, and returns them
+// makeRound makes the fixes that do not get into each other's way, and returns them
 // with the tree that they make.
-func (p *planner) round(tree *session.Tree, chosen []Fix, stored map[string]string) ([]Fix, *session.Tree) {
+func (p *planner) makeRound(tree *session.Tree, chosen []Fix, stored map[string]string) ([]Fix, *session.Tree) {
 	// What is no text is mended first: until then no part of its record can be
 	// taken out of it.
-	slices.SortStableFunc(chosen, func(a, b Fix) int { return cmp.Compare(scrubs(b), scrubs(a)) })
+	slices.SortStableFunc(chosen, func(a, b Fix) int { return cmp.Compare(countScrubs(b), countScrubs(a)) })
 	for {
 		d, c := newDraft(tree, p.opts.Prologue), newClaims()
 		var made []Fix
 		failed := -1
 		for i, f := range chosen {
-			if c.overlaps(f.Edits) {
+			if c.conflictsWith(f.Edits) {
 				continue
 			}
 			f.Edits = keepUnequal(f.Edits, stored)
 			joins := d.joins
-			if d.fix(f.Edits) != nil {
+			if d.applyFix(f.Edits) != nil {
 				failed = i // the draft is void: once more, without it
 				break
 			}
-			c.claim(f.Edits)
+			c.claimEdits(f.Edits)
 			f.Joins = d.joins > joins
 			made = append(made, f)
 		}
 		if failed < 0 {
-			return made, related(p.st, d.tree())
+			return made, relateItems(p.st, d.buildTree())
 		}
 		chosen = append(append([]Fix{}, chosen[:failed]...), chosen[failed+1:]...)
 	}
@@ -579,10 +579,10 @@ func keepWithoutCopy(fixes []Fix) {
 			if e.Op != session.RemoveTwin && e.Op != session.Quarantine {
 				continue
 			}
-			if copied, gone := left[whole(e.Twin)]; gone {
+			if copied, gone := left[wholeRow(e.Twin)]; gone {
 				e.Op, step.Op, step.Twin = session.Quarantine, session.Quarantine, copied
 			}
-			left[whole(e.Ref)] = step.Twin
+			left[wholeRow(e.Ref)] = step.Twin
 		}
 	}
 }

@@ -25,8 +25,8 @@ func (p *Plan) Seal() (err error) {
 	return err
 }
 
-// Sealed reports whether a saved plan says what it said when it was saved.
-func (p *Plan) Sealed() bool {
+// IsSealed reports whether a saved plan says what it said when it was saved.
+func (p *Plan) IsSealed() bool {
 	sum, err := p.computeDigest()
 	return err == nil && sum == p.Digest
 }

@@ -128,7 +128,7 @@ func TestNothingIsLost(t *testing.T) {
 			}
 		}
 		again, second, err := repairtest.Repair(path)
-		if err != nil || second != nil || !again.Empty() {
+		if err != nil || second != nil || !again.IsEmpty() {
 			t.Fatalf("a second repair has something to do: %v", err)
 		}
 		if _, err := repairtest.Undo(path, receipt.Path()); err != nil {

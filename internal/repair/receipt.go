@@ -128,9 +128,9 @@ func newReceipt(plan *Plan, a Apply) *Receipt {
 	return r
 }
 
-// touch notes the sessions whose digests differ. By them an undo tells whether the
+// noteTouched notes the sessions whose digests differ. By them an undo tells whether the
 // batch was committed, so there has to be one.
-func (b *Batch) touch(before, after map[string]store.Sum) error {
+func (b *Batch) noteTouched(before, after map[string]store.Sum) error {
 	for _, id := range sortedKeys(after) {
 		if before[id].Exact != after[id].Exact {
 			b.Sessions = append(b.Sessions, Touched{ID: id, Before: before[id].Exact, After: after[id].Exact})
@@ -175,11 +175,11 @@ func ReadReceipt(path string) (*Receipt, error) {
 	r := &Receipt{State: Pending, path: path, file: f}
 	in := bufio.NewReaderSize(f, 1<<16)
 	start, _ := in.Peek(4096)
-	if err = r.begins(start); err == nil {
-		err = r.read(in)
+	if err = r.checkStart(start); err == nil {
+		err = r.readRecords(in)
 	}
 	if err == nil {
-		err = r.own()
+		err = r.checkOwner()
 	}
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
@@ -190,59 +190,59 @@ func ReadReceipt(path string) (*Receipt, error) {
 // olderBackup finds the backup in a receipt without checksums.
 var olderBackup = pattern.Lazy(`,"backup":("(?:[^"\\]|\\.)*")`)
 
-// begins tells by its first bytes what is no receipt, before more of it is read.
-func (r *Receipt) begins(start []byte) error {
+// checkStart tells by its first bytes what is no receipt, before more of it is read.
+func (r *Receipt) checkStart(start []byte) error {
 	switch {
 	case len(start) == 0:
-		return r.refused("%s is empty: the repair was killed before it changed anything, or the file was damaged later", r.path)
+		return r.refusedReceipt("%s is empty: the repair was killed before it changed anything, or the file was damaged later", r.path)
 	case bytes.Contains(start[:min(64, len(start))], []byte(`"sessctl.receipt/1"`)):
 		if named := olderBackup().FindSubmatch(start); named != nil {
 			_ = json.Unmarshal(named[1], &r.Backup) // else it has the name that it always has
 		}
-		return r.refused("%s was written by an older sessctl, without checksums, so sessctl cannot tell whether it was changed since", r.path)
+		return r.refusedReceipt("%s was written by an older sessctl, without checksums, so sessctl cannot tell whether it was changed since", r.path)
 	case bytes.Contains(start[:min(256, len(start))], []byte(`"record":"`)), bytes.Contains(start[:min(256, len(start))], []byte(`sessctl.receipt/`)):
 		return nil
 	}
 	return &problem.Error{Class: problem.Unreadable, Next: nameAReceipt, What: r.path + " is not a receipt of a repair", Err: ErrNoReceipt}
 }
 
-// read reads all records.
-func (r *Receipt) read(in *bufio.Reader) error {
+// readRecords reads all records.
+func (r *Receipt) readRecords(in *bufio.Reader) error {
 	for n := 1; ; n++ {
 		text, err := readLine(in)
 		switch {
 		case errors.Is(err, io.EOF): // what is behind the last line break was cut off
-			return r.complete()
+			return r.checkComplete()
 		case errors.Is(err, errTooLong):
-			return r.damaged(n, "is longer than any that sessctl writes")
+			return r.damagedLine(n, "is longer than any that sessctl writes")
 		case err != nil:
 			return problem.New(problem.Unreadable, "", "%s cannot be read: %s", r.path, problem.Reason(err))
 		}
-		sum, whole, fits := unseal(text, r.tail.sum)
+		sum, whole, fits := verifySeal(text, r.tail.sum)
 		switch {
 		case !whole:
-			return r.damaged(n, "was changed after it was written: its checksum does not match")
+			return r.damagedLine(n, "was changed after it was written: its checksum does not match")
 		case !fits:
-			return r.damaged(n, "does not follow the line before it: a line was removed, moved or replaced")
+			return r.damagedLine(n, "does not follow the line before it: a line was removed, moved or replaced")
 		}
 		at := line{offset: r.tail.size, size: int64(len(text)), sum: sum}
 		r.tail = tail{at.offset + at.size + 1, sum}
-		if why := r.take(text, at); why != "" {
-			return r.damaged(n, "cannot be used: "+why)
+		if why := r.takeRecord(text, at); why != "" {
+			return r.damagedLine(n, "cannot be used: "+why)
 		}
 	}
 }
 
-// complete makes sure that there is a header.
-func (r *Receipt) complete() error {
+// checkComplete makes sure that there is a header.
+func (r *Receipt) checkComplete() error {
 	if r.tail.size == 0 {
-		return r.refused("the first record of %s was cut off: the repair was killed before it changed anything, or the file was damaged later", r.path)
+		return r.refusedReceipt("the first record of %s was cut off: the repair was killed before it changed anything, or the file was damaged later", r.path)
 	}
 	return nil
 }
 
-// take takes in a record, or says what is wrong with it.
-func (r *Receipt) take(text []byte, at line) (wrong string) {
+// takeRecord takes in a record, or says what is wrong with it.
+func (r *Receipt) takeRecord(text []byte, at line) (wrong string) {
 	var kind note
 	if err := json.Unmarshal(text, &kind); err != nil {
 		return err.Error()
@@ -263,7 +263,7 @@ func (r *Receipt) take(text []byte, at line) (wrong string) {
 		}
 		b.at, b.Journal = at, nil
 		r.Batches = append(r.Batches, b)
-		r.Ledger.add(b.Ledger)
+		r.Ledger.addCounts(b.Ledger)
 	case recordEnd:
 		e := end{}
 		if err = json.Unmarshal(text, &e); err == nil && e.Batches != len(r.Batches) {
@@ -290,51 +290,51 @@ func (r *Receipt) take(text []byte, at line) (wrong string) {
 	return ""
 }
 
-// own makes sure that nobody else wrote the file: a receipt says what is written
+// checkOwner makes sure that nobody else wrote the file: a receipt says what is written
 // into a store.
-func (r *Receipt) own() error {
+func (r *Receipt) checkOwner() error {
 	info, err := r.file.Stat()
 	if err != nil {
 		return problem.New(problem.Unreadable, "", "%s cannot be read: %s", r.path, problem.Reason(err))
 	}
 	r.seen = info.Size()
 	subject, _ := os.Stat(r.Store.Path) // nil where there is none
-	if user, foreign := atomicfile.Foreign(info, subject); foreign {
-		return r.refused("%s belongs to another user (id %d), who may have written anything into it", r.path, user)
+	if user, foreign := atomicfile.ForeignOwner(info, subject); foreign {
+		return r.refusedReceipt("%s belongs to another user (id %d), who may have written anything into it", r.path, user)
 	}
 	return nil
 }
 
-// journal reads the journal of a batch again.
-func (r *Receipt) journal(n int) (json.RawMessage, error) {
+// readJournal reads the journal of a batch again.
+func (r *Receipt) readJournal(n int) (json.RawMessage, error) {
 	b := r.Batches[n]
 	text := make([]byte, b.at.size)
 	if _, err := r.file.ReadAt(text, b.at.offset); err != nil {
 		return nil, problem.New(problem.Unreadable, "", "%s cannot be read: %s", r.path, problem.Reason(err))
 	}
 	again := Batch{}
-	if sum, whole, _ := unseal(text, ""); !whole || sum != b.at.sum {
-		return nil, r.damaged(n+2, "changed while it was read")
+	if sum, whole, _ := verifySeal(text, ""); !whole || sum != b.at.sum {
+		return nil, r.damagedLine(n+2, "changed while it was read")
 	}
 	if err := json.Unmarshal(text, &again); err != nil {
-		return nil, r.damaged(n+2, "cannot be used: "+err.Error())
+		return nil, r.damagedLine(n+2, "cannot be used: "+err.Error())
 	}
 	return again.Journal, nil
 }
 
-// damaged is the problem with a record, by its line, that cannot be trusted.
-func (r *Receipt) damaged(n int, why string) error {
-	return r.refused("%s is damaged: line %d %s", r.path, n, why)
+// damagedLine is the problem with a record, by its line, that cannot be trusted.
+func (r *Receipt) damagedLine(n int, why string) error {
+	return r.refusedReceipt("%s is damaged: line %d %s", r.path, n, why)
 }
 
-// refused is the problem with a receipt that is not carried out.
-func (r *Receipt) refused(format string, args ...any) error {
-	return problem.New(problem.Busy, "Nothing was changed. "+r.Restore(), format, args...)
+// refusedReceipt is the problem with a receipt that is not carried out.
+func (r *Receipt) refusedReceipt(format string, args ...any) error {
+	return problem.New(problem.Busy, "Nothing was changed. "+r.RestoreAdvice(), format, args...)
 }
 
-// Restore says what helps where a receipt does not: the backup. A header that
+// RestoreAdvice says what helps where a receipt does not: the backup. A header that
 // cannot be read does not name it, its own name does.
-func (r *Receipt) Restore() string {
+func (r *Receipt) RestoreAdvice() string {
 	backup := r.Backup
 	if at := strings.TrimSuffix(r.path, ReceiptEnding); backup == "" && r.tail.size == 0 && at != r.path {
 		if info, err := os.Stat(at); err == nil && info.Mode().IsRegular() {
@@ -368,16 +368,16 @@ const (
 	lengthSum  = 2 * sha256.Size
 )
 
-// seal makes the line of an object that has a member, in place if there is room.
-func seal(object []byte, prev string) (sealed []byte, sum string) {
+// sealLine makes the line of an object that has a member, in place if there is room.
+func sealLine(object []byte, prev string) (sealed []byte, sum string) {
 	body := append(bytes.TrimSuffix(object, []byte("}")), beforePrev+prev+`"`...)
 	sum = sumOf(body)
 	return append(body, beforeSum+sum+behindSum+"\n"...), sum
 }
 
-// unseal gives the sum of a line without its break, and reports whether it is what
+// verifySeal gives the sum of a line without its break, and reports whether it is what
 // was sealed, and behind that record.
-func unseal(sealed []byte, prev string) (sum string, whole, fits bool) {
+func verifySeal(sealed []byte, prev string) (sum string, whole, fits bool) {
 	n := len(sealed) - len(behindSum) - lengthSum
 	if n < len(beforeSum) || string(sealed[len(sealed)-len(behindSum):]) != behindSum {
 		return "", false, false

@@ -19,12 +19,12 @@ func BenchmarkReceipt(b *testing.B) {
 				r := newReceipt(&Plan{}, Apply{Receipt: filepath.Join(b.TempDir(), fmt.Sprint(n))})
 				for range batches {
 					batch := &Batch{Sessions: []Touched{{ID: "s"}}, Journal: journal}
-					if err := r.add(batch); err != nil {
+					if err := r.appendBatch(batch); err != nil {
 						b.Fatal(err)
 					}
-					r.keep(batch)
+					r.countCommitted(batch)
 				}
-				if err := r.finish(Done); err != nil {
+				if err := r.appendEnd(Done); err != nil {
 					b.Fatal(err)
 				}
 				if err := r.Close(); err != nil {

@@ -20,10 +20,10 @@ func written(t *testing.T, texts ...string) *Receipt {
 	r := newReceipt(plan, Apply{Receipt: filepath.Join(t.TempDir(), "r.receipt.json"), Backup: "copy.db", Tool: "sessctl 1"})
 	for _, text := range texts {
 		b := &Batch{Kept: []Kept{{Row: "items/1", Text: text}}, Journal: json.RawMessage(`[{"row":1,"after":null}]`)}
-		if err := r.add(b); err != nil {
+		if err := r.appendBatch(b); err != nil {
 			t.Fatal(err)
 		}
-		r.keep(b)
+		r.countCommitted(b)
 	}
 	return r
 }
@@ -33,19 +33,19 @@ func written(t *testing.T, texts ...string) *Receipt {
 func TestAReceiptIsReadAsItWasWritten(t *testing.T) {
 	r := written(t, "-8646911284551352321", `"journal": null`, `]}`, "a\nline", "")
 	b := &Batch{Journal: json.RawMessage("null")} // as a stream has it
-	if err := r.add(b); err != nil {
+	if err := r.appendBatch(b); err != nil {
 		t.Fatal(err)
 	}
-	r.keep(b)
+	r.countCommitted(b)
 	for _, state := range []string{Pending, Done, Undoing, Undone} {
 		var err error
 		switch state {
 		case Done:
-			err = r.finish(Done)
+			err = r.appendEnd(Done)
 		case Undoing:
-			err = r.note(recordUndo, 0)
+			err = r.appendNote(recordUndo, 0)
 		case Undone:
-			err = r.note(recordUndone, 0)
+			err = r.appendNote(recordUndone, 0)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -65,7 +65,7 @@ func TestAReceiptIsReadAsItWasWritten(t *testing.T) {
 			if n == len(got.Batches)-1 {
 				want = "null"
 			}
-			if journal, err := got.journal(n); err != nil || string(journal) != want {
+			if journal, err := got.readJournal(n); err != nil || string(journal) != want {
 				t.Errorf("journal %d is %s (%v)", n, journal, err)
 			}
 		}
@@ -81,7 +81,7 @@ func TestAReceiptIsReadAsItWasWritten(t *testing.T) {
 func closed(t *testing.T, sessions ...string) (*Receipt, []byte) {
 	t.Helper()
 	r := written(t, sessions...)
-	if err := r.finish(Done); err != nil {
+	if err := r.appendEnd(Done); err != nil {
 		t.Fatal(err)
 	}
 	_ = r.Close()
@@ -158,7 +158,7 @@ func TestATornTailIsReadable(t *testing.T) {
 			t.Errorf("%d of %d bytes: %d batches of %d lines, closed %t", size, len(data), len(got.Batches), lines, got.closed)
 		}
 		// What is noted goes behind the last whole record.
-		if err := got.note(recordUndo, 0); err != nil {
+		if err := got.appendNote(recordUndo, 0); err != nil {
 			t.Fatal(err)
 		}
 		_ = got.Close()

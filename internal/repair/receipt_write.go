@@ -14,9 +14,9 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 )
 
-// add puts a batch into the receipt and onto the disk, before it is committed. The
+// appendBatch puts a batch into the receipt and onto the disk, before it is committed. The
 // first one makes the file.
-func (r *Receipt) add(b *Batch) error {
+func (r *Receipt) appendBatch(b *Batch) error {
 	var objects [][]byte
 	if r.file == nil {
 		head, err := json.Marshal(&r.header)
@@ -25,48 +25,48 @@ func (r *Receipt) add(b *Batch) error {
 		}
 		objects = append(objects, head)
 	}
-	object, err := b.encode()
+	object, err := b.encodeJSON()
 	if err != nil {
 		return err
 	}
-	return r.write(append(objects, object)...)
+	return r.appendRecords(append(objects, object)...)
 }
 
-// keep counts a batch that was committed, and lets go of what only an undo needs.
-func (r *Receipt) keep(b *Batch) {
+// countCommitted counts a batch that was committed, and lets go of what only an undo needs.
+func (r *Receipt) countCommitted(b *Batch) {
 	b.Journal = nil
 	r.Batches = append(r.Batches, b)
-	r.Ledger.add(b.Ledger)
+	r.Ledger.addCounts(b.Ledger)
 }
 
-// finish closes the receipt. Where that fails nothing is lost: the digests of the
+// appendEnd closes the receipt. Where that fails nothing is lost: the digests of the
 // sessions tell what was committed.
-func (r *Receipt) finish(state string) error {
+func (r *Receipt) appendEnd(state string) error {
 	r.State = state
 	object, err := json.Marshal(end{Record: recordEnd, State: state, Batches: len(r.Batches), Ledger: r.Ledger})
-	return r.last(object, err)
+	return r.appendLast(object, err)
 }
 
-// note appends a record without anything else, or about a batch.
-func (r *Receipt) note(kind string, batch int) error {
+// appendNote appends a record without anything else, or about a batch.
+func (r *Receipt) appendNote(kind string, batch int) error {
 	object, err := json.Marshal(note{kind, batch})
-	return r.last(object, err)
+	return r.appendLast(object, err)
 }
 
-// last appends a record behind the batches.
-func (r *Receipt) last(object []byte, err error) error {
+// appendLast appends a record behind the batches.
+func (r *Receipt) appendLast(object []byte, err error) error {
 	if err == nil {
-		err = r.write(object)
+		err = r.appendRecords(object)
 	}
 	if err == nil {
-		err = r.stands()
+		err = r.verifyInPlace()
 	}
 	return err
 }
 
-// encode writes the batch as JSON, the journal as it is: it can be a hundred times
+// encodeJSON writes the batch as JSON, the journal as it is: it can be a hundred times
 // as long as the rest, and the store is locked meanwhile. It is the last member.
-func (b *Batch) encode() ([]byte, error) {
+func (b *Batch) encodeJSON() ([]byte, error) {
 	bare := *b
 	bare.Record, bare.Journal = recordBatch, nil
 	frame, err := json.Marshal(&bare)
@@ -79,19 +79,19 @@ func (b *Batch) encode() ([]byte, error) {
 	return append(append(out, b.Journal...), '}'), nil
 }
 
-// write seals records, writes them behind the last whole one, and makes them last.
-func (r *Receipt) write(objects ...[]byte) error {
+// appendRecords seals records, writes them behind the last whole one, and makes them last.
+func (r *Receipt) appendRecords(objects ...[]byte) error {
 	sum := r.tail.sum
 	var lines []byte
 	for _, object := range objects {
 		var sealed []byte
-		if sealed, sum = seal(object, sum); lines == nil {
+		if sealed, sum = sealLine(object, sum); lines == nil {
 			lines = sealed
 		} else {
 			lines = append(lines, sealed...)
 		}
 	}
-	if err := r.opened(); err != nil {
+	if err := r.openForWriting(); err != nil {
 		return err
 	}
 	n, err := atomicfile.WriteAt(r.file, lines, r.tail.size)
@@ -99,7 +99,7 @@ func (r *Receipt) write(objects ...[]byte) error {
 		err = atomicfile.Sync(r.file)
 	}
 	if err == nil && r.unnamed != nil {
-		err = r.name()
+		err = r.publishFile()
 	}
 	if err != nil {
 		return r.notWritten(err)
@@ -108,14 +108,14 @@ func (r *Receipt) write(objects ...[]byte) error {
 	return nil
 }
 
-// opened makes sure that the file can be written to: it is made, or opened again,
+// openForWriting makes sure that the file can be written to: it is made, or opened again,
 // and a record that was cut off is taken away.
-func (r *Receipt) opened() error {
+func (r *Receipt) openForWriting() error {
 	if r.writes {
 		return nil
 	}
 	if r.file == nil {
-		return r.create()
+		return r.createFile()
 	}
 	file, err := atomicfile.OpenOwn(r.path, os.O_RDWR)
 	if err != nil {
@@ -123,7 +123,7 @@ func (r *Receipt) opened() error {
 	}
 	read := r.file
 	if info, err := file.Stat(); err != nil || info.Size() != r.seen || !sameFile(read, file) {
-		return errors.Join(r.replaced(), file.Close())
+		return errors.Join(r.replacedReceipt(), file.Close())
 	}
 	r.file, r.writes = file, true
 	if err := errors.Join(read.Close(), atomicfile.Truncate(file, r.tail.size)); err != nil {
@@ -132,13 +132,13 @@ func (r *Receipt) opened() error {
 	return nil
 }
 
-// create makes the file, for the owner of the store only. It gets its name when it
+// createFile makes the file, for the owner of the store only. It gets its name when it
 // has a header, but on Windows, which gives no other name to a file that is open.
-func (r *Receipt) create() (err error) {
+func (r *Receipt) createFile() (err error) {
 	if runtime.GOOS == "windows" {
 		r.file, err = os.OpenFile(r.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	} else {
-		r.file, r.unnamed, err = atomicfile.Temporary(filepath.Dir(r.path), 0o600)
+		r.file, r.unnamed, err = atomicfile.CreateTemporary(filepath.Dir(r.path), 0o600)
 	}
 	if err != nil {
 		return r.notWritten(err)
@@ -152,8 +152,8 @@ func (r *Receipt) create() (err error) {
 	return nil
 }
 
-// name gives the file its name. Nothing may stand there, not even a symbolic link.
-func (r *Receipt) name() error {
+// publishFile gives the file its name. Nothing may stand there, not even a symbolic link.
+func (r *Receipt) publishFile() error {
 	atStep("name the receipt")
 	if err := atomicfile.Publish(r.file.Name(), r.path); err != nil {
 		return err
@@ -163,23 +163,23 @@ func (r *Receipt) name() error {
 	return nil
 }
 
-// stands makes sure that what stands at the path is what was written: somebody who
+// verifyInPlace makes sure that what stands at the path is what was written: somebody who
 // may write to the folder can have put another file there, or a link.
-func (r *Receipt) stands() error {
+func (r *Receipt) verifyInPlace() error {
 	there, err := os.Lstat(r.path)
 	if err != nil {
-		return r.replaced()
+		return r.replacedReceipt()
 	}
 	own, err := r.file.Stat()
 	if err != nil || !os.SameFile(own, there) || own.Size() != r.tail.size {
-		return r.replaced()
+		return r.replacedReceipt()
 	}
 	return nil
 }
 
-// cut takes away what stands behind a record, with the file if that leaves none.
+// truncateTo takes away what stands behind a record, with the file if that leaves none.
 // What somebody put in its place is let be.
-func (r *Receipt) cut(to tail) error {
+func (r *Receipt) truncateTo(to tail) error {
 	if r.file == nil || !r.writes {
 		return nil
 	}
@@ -218,19 +218,19 @@ func (r *Receipt) notWritten(err error) error {
 		"the receipt %s cannot be written: %s", r.path, problem.Reason(err))
 }
 
-func (r *Receipt) replaced() error {
+func (r *Receipt) replacedReceipt() error {
 	return problem.New(problem.Busy, "Nothing was changed. Find out which program writes to "+filepath.Dir(r.path)+", and try again.",
 		"another program replaced or changed the receipt %s while sessctl was writing it", r.path)
 }
 
-// noted says of a note that could not be written that what it is about is done.
+// noteError says of a note that could not be written that what it is about is done.
 // Undo tells by the store itself, so nothing is lost.
-func (r *Receipt) noted(err error, done, next string) error {
+func (r *Receipt) noteError(err error, done, next string) error {
 	if err == nil {
 		return nil
 	}
 	if problem.ClassOf(err) == problem.Busy { // it is not there any more
-		return &problem.Error{Class: problem.Busy, Err: err, What: done + "; but " + err.Error(), Next: r.Restore()}
+		return &problem.Error{Class: problem.Busy, Err: err, What: done + "; but " + err.Error(), Next: r.RestoreAdvice()}
 	}
 	return &problem.Error{
 		Class: problem.Unreadable, Next: next, Err: err,

@@ -14,11 +14,11 @@ import (
 	"github.com/sessctl/sessctl/internal/store"
 )
 
-// introduced is a finding that matters about a record that no finding named
+// introducedFinding is a finding that matters about a record that no finding named
 // before, nil for none. What only the requests to some provider have otherwise, or
 // what is a warning that no repair takes back, is said, and is no reason against a
 // repair: the session does not resume without it.
-func introduced(tree *session.Tree, before, after []*check.Finding) *check.Finding {
+func introducedFinding(tree *session.Tree, before, after []*check.Finding) *check.Finding {
 	known, was := map[string]bool{}, map[check.Identity]bool{}
 	for _, f := range before {
 		known[f.Row], was[f.Identity()] = true, true
@@ -52,9 +52,9 @@ func firstChanged(before, after *session.Tree) []FirstChange {
 	for _, s := range before.Sessions {
 		if t := now[s.ID]; t != nil {
 			if i := firstDifference(s, t); i >= 0 {
-				c := FirstChange{Place: s.At(i)}
+				c := FirstChange{Place: s.ItemPlace(i)}
 				if n := firstSigned(s, t, i); n >= 0 {
-					c.sign(stored.place(t.ItemRef(n)))
+					c.noteSigned(stored.placeOf(t.ItemRef(n)))
 				}
 				list = append(list, c)
 			}
@@ -75,8 +75,8 @@ func firstDifference(s, t *session.Session) int {
 	return -1
 }
 
-// appends reports whether fixes only add items behind the last ones of their sessions.
-func appends(before, after *session.Tree, fixes []Fix) bool {
+// onlyAppends reports whether fixes only add items behind the last ones of their sessions.
+func onlyAppends(before, after *session.Tree, fixes []Fix) bool {
 	for i := range fixes {
 		if slices.ContainsFunc(fixes[i].Edits, func(e session.Edit) bool { return e.Op != session.Insert }) {
 			return false
@@ -99,8 +99,8 @@ func appends(before, after *session.Tree, fixes []Fix) bool {
 	return true
 }
 
-// sign notes where the first signed thinking behind the change is stored.
-func (c *FirstChange) sign(at session.Place) {
+// noteSigned notes where the first signed thinking behind the change is stored.
+func (c *FirstChange) noteSigned(at session.Place) {
 	if c.Signed = &at.Item; at.Session != c.Session {
 		c.SignedIn = at.Session
 	}
@@ -163,16 +163,16 @@ type LeftOut struct {
 	Next string `json:"next,omitzero"` // what to do about it, "" for nothing
 }
 
-// parts makes the changes of some trees in one transaction. When that fails because of
+// applyInParts makes the changes of some trees in one transaction. When that fails because of
 // a tree, it is rolled back and each half of them gets one of its own, so that in the end
 // only those are left out that fail alone.
-func (a *application) parts(trees []*Tree) error {
-	p, err := a.prepare(trees)
+func (a *application) applyInParts(trees []*Tree) error {
+	p, err := a.prepareTrees(trees)
 	if err == nil {
-		if err := a.lock(); err != nil {
+		if err := a.backUpAndBegin(); err != nil {
 			return err
 		}
-		err = a.batch(p)
+		err = a.commitBatch(p)
 	}
 	others := a.plan.Store.Identity != "" && errors.Is(err, store.ErrElsewhere) // on a server somebody always writes
 	if !others && !aboutTrees(err) {
@@ -183,18 +183,18 @@ func (a *application) parts(trees []*Tree) error {
 		return nil
 	}
 	half := len(trees) / 2
-	if err := a.parts(trees[:half]); err != nil {
+	if err := a.applyInParts(trees[:half]); err != nil {
 		return err
 	}
-	return a.parts(trees[half:])
+	return a.applyInParts(trees[half:])
 }
 
 // errUnclean is in the error of a batch that could not be taken back as a whole, or
 // whose trace in the receipt could not: nothing is tried again then.
 var errUnclean = errors.New("a failed change could not be reversed")
 
-// unclean is the error of a batch, and of what was done to take it back.
-func unclean(err, failed error) error {
+// joinUnclean is the error of a batch, and of what was done to take it back.
+func joinUnclean(err, failed error) error {
 	if failed == nil {
 		return err
 	}
@@ -241,7 +241,7 @@ func (a *application) leaveOut(t *Tree, err error) {
 func (a *application) leftOut(t *Tree, err error) LeftOut {
 	out := LeftOut{Root: t.Root, Why: err.Error(), Next: reportIt}
 	if p, ok := errors.AsType[*problem.Error](err); ok {
-		out.Why = reason(err)
+		out.Why = storeReason(err)
 		out.Next = strings.TrimPrefix(p.Next, nothingChanged)
 	}
 	if m, ok := errors.AsType[mismatch](err); ok {
@@ -250,8 +250,8 @@ func (a *application) leftOut(t *Tree, err error) LeftOut {
 	return out
 }
 
-// reason is what an error says of a store without that nothing was changed.
-func reason(err error) string {
+// storeReason is what an error says of a store without that nothing was changed.
+func storeReason(err error) string {
 	text := err.Error()
 	if p, ok := errors.AsType[*problem.Error](err); ok {
 		text = p.What
@@ -278,9 +278,9 @@ func unknownForm(n int) string {
 	return fmt.Sprintf("it holds records in a form that sessctl does not know (%d), so sessctl cannot tell what is missing beside them", n)
 }
 
-// unknown counts the records that are in a form which is not known and may not be taken
+// countUnknown counts the records that are in a form which is not known and may not be taken
 // out.
-func (p *planner) unknown(found []*check.Finding) int {
+func (p *planner) countUnknown(found []*check.Finding) int {
 	n := 0
 	for _, f := range found {
 		for i := range f.Fixes {
@@ -292,7 +292,7 @@ func (p *planner) unknown(found []*check.Finding) int {
 			if p.foreign && fix.Allow == nil {
 				fix.Allow = []string{rules.UnknownForm}
 			}
-			if !p.allowed(*fix) {
+			if !p.isAllowed(*fix) {
 				n++
 			}
 		}

@@ -39,11 +39,11 @@ func TestTheFirstChangeOfASession(t *testing.T) {
 			}
 			tree.Root().Items[0].Blocks = []session.Block{{Kind: session.ReasoningBlock}}
 			d := newDraft(tree, nil)
-			if err := d.fix(tt.edits); err != nil {
+			if err := d.applyFix(tt.edits); err != nil {
 				t.Fatal(err)
 			}
 			got := "[]"
-			for _, c := range firstChanged(tree, d.tree()) {
+			for _, c := range firstChanged(tree, d.buildTree()) {
 				got = fmt.Sprint(c.Session, ":", c.Item)
 				if c.Signed != nil {
 					got += fmt.Sprint(" signed ", *c.Signed)
@@ -87,10 +87,10 @@ func TestAChangeWithinAnItemWithThinking(t *testing.T) {
 				it.Blocks = append(it.Blocks, b)
 			}
 			d := newDraft(tree, nil)
-			if err := d.fix([]session.Edit{edited(2, tt.edit)}); err != nil {
+			if err := d.applyFix([]session.Edit{edited(2, tt.edit)}); err != nil {
 				t.Fatal(err)
 			}
-			changes := firstChanged(tree, d.tree())
+			changes := firstChanged(tree, d.buildTree())
 			if len(changes) != 1 || changes[0].Item != 1 || (changes[0].Signed != nil) != tt.signed {
 				t.Errorf("got %+v, want one of item 1 and signed %t", changes, tt.signed)
 			}
@@ -105,12 +105,12 @@ func TestThinkingThatMovesIntoAnotherSession(t *testing.T) {
 	d := newDraft(tree, nil)
 	move := edited(3, "move 4")
 	move.To, move.After.Session = "C", "C"
-	if err := d.fix([]session.Edit{move}); err != nil {
+	if err := d.applyFix([]session.Edit{move}); err != nil {
 		t.Fatal(err)
 	}
 	at := 2
 	want := []FirstChange{{Place: session.Place{Session: "P", Item: 2}}, {Place: session.Place{Session: "C", Item: 1}, Signed: &at, SignedIn: "P"}}
-	if diff := cmp.Diff(want, firstChanged(tree, d.tree())); diff != "" {
+	if diff := cmp.Diff(want, firstChanged(tree, d.buildTree())); diff != "" {
 		t.Errorf("want (-), got (+):\n%s", diff)
 	}
 }
@@ -132,10 +132,10 @@ func TestFindingsThatRefuseATree(t *testing.T) {
 		{&rules.Rule{ID: "SC999", Profiled: true, Safety: rules.Kept}, rules.Error, true},
 	} {
 		f := &check.Finding{Defect: rules.Defect{Rule: tt.rule, Severity: tt.severity}, Fingerprint: "new", Row: "items/2"}
-		if got := introduced(tree, nil, []*check.Finding{f}); (got != nil) != tt.refused {
+		if got := introducedFinding(tree, nil, []*check.Finding{f}); (got != nil) != tt.refused {
 			t.Errorf("%s, %s: got %v", tt.rule.ID, tt.severity, got)
 		}
-		if got := introduced(tree, []*check.Finding{f}, []*check.Finding{f}); got != nil {
+		if got := introducedFinding(tree, []*check.Finding{f}, []*check.Finding{f}); got != nil {
 			t.Errorf("%s: it was there before", tt.rule.ID)
 		}
 	}

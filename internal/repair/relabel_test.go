@@ -56,10 +56,10 @@ func TestAnEditSetsBranchesAndWhatIsArchived(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tree := labelled(t)
 			d := newDraft(tree, nil)
-			if err := d.fix([]session.Edit{edited(tt.item, tt.edit)}); err != nil {
+			if err := d.applyFix([]session.Edit{edited(tt.item, tt.edit)}); err != nil {
 				t.Fatal(err)
 			}
-			after := d.tree()
+			after := d.buildTree()
 			if diff := cmp.Diff(strings.Replace(before, tt.line, tt.want, 1), labels(after)); diff != "" {
 				t.Errorf("want (-), got (+):\n%s", diff)
 			}
@@ -91,7 +91,7 @@ func TestBranchesThatAreNotSetAreErrors(t *testing.T) {
 		var edit string
 		_, _ = fmt.Sscan(words, &row, &edit)
 		_, edit, _ = strings.Cut(words, " ")
-		if err := newDraft(labelled(t), nil).fix([]session.Edit{edited(row, edit)}); err == nil || !strings.Contains(err.Error(), what) {
+		if err := newDraft(labelled(t), nil).applyFix([]session.Edit{edited(row, edit)}); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: got %v, want %q", words, err, what)
 		}
 	}
@@ -99,10 +99,10 @@ func TestBranchesThatAreNotSetAreErrors(t *testing.T) {
 
 func TestABranchMendsTheFaultOfItsOwn(t *testing.T) {
 	d := newDraft(labelled(t), nil)
-	if err := d.fix([]session.Edit{edited(3, "branch=orch")}); err != nil {
+	if err := d.applyFix([]session.Edit{edited(3, "branch=orch")}); err != nil {
 		t.Fatal(err)
 	}
-	if left := d.tree().Root().Faults; len(left) != 1 || left[0].Kind != session.BadTime {
+	if left := d.buildTree().Root().Faults; len(left) != 1 || left[0].Kind != session.BadTime {
 		t.Errorf("faults left: %v", left)
 	}
 }
@@ -112,14 +112,14 @@ func TestANewResultStandsOnTheBranchOfItsCall(t *testing.T) {
 	tree := labelled(t)
 	call := session.CallRef{Ref: tree.Root().ItemRef(1), ID: "c1", Name: "shell"}
 	d := newDraft(tree, nil)
-	err := d.fix([]session.Edit{{
+	err := d.applyFix([]session.Edit{{
 		Op: session.Insert, To: "P", After: call.Ref, Call: &call,
 		New: &session.NewItem{Kind: session.Message, Role: session.Tool, CallID: "c1", Text: "again"},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	it := d.tree().Root().Items[2]
+	it := d.buildTree().Root().Items[2]
 	if it.Table != "" || it.Branch != "orch.a" || it.Scope != "scope" || it.Invocation != "e-1" {
 		t.Errorf("the new item is on branch %q, in scope %q, of invocation %q", it.Branch, it.Scope, it.Invocation)
 	}
@@ -143,7 +143,7 @@ func TestVerifyComparesBranchesAndPositions(t *testing.T) {
 			got := want
 			tt.change(&got)
 			v := verification{facts: &session.Store{Keys: session.Keys{Renumbers: tt.renumbers}}}
-			if what := v.difference(&want, &got, false); what != tt.what {
+			if what := v.itemDifference(&want, &got, false); what != tt.what {
 				t.Errorf("the difference is %q, want %q", what, tt.what)
 			}
 		})
@@ -153,11 +153,11 @@ func TestVerifyComparesBranchesAndPositions(t *testing.T) {
 // Two fixes that set the branch of one item do not come in one round.
 func TestABranchIsSetOnceARound(t *testing.T) {
 	c := newClaims()
-	c.claim([]session.Edit{edited(2, "branch=orch")})
+	c.claimEdits([]session.Edit{edited(2, "branch=orch")})
 	for words, overlaps := range map[string]bool{"2 branch=other": true, "3 branch=orch": false, "2 archived=true": false, "2 scrub": true} {
 		n, edit, _ := strings.Cut(words, " ")
 		row := int(n[0] - '0')
-		if got := c.overlaps([]session.Edit{edited(row, edit)}); got != overlaps {
+		if got := c.conflictsWith([]session.Edit{edited(row, edit)}); got != overlaps {
 			t.Errorf("%s overlaps: %t", words, got)
 		}
 	}

@@ -11,14 +11,14 @@ import (
 	"github.com/sessctl/sessctl/internal/store/forest"
 )
 
-// tree is what the edits made of the tree: with positions, and with every index
+// buildTree is what the edits made of the tree: with positions, and with every index
 // that counts in a changed list of items counted anew.
-func (d *draft) tree() *session.Tree {
+func (d *draft) buildTree() *session.Tree {
 	faults := d.itemFaults()
 	heads := make([]forest.Head, len(d.sessions))
 	exists := func(id string) bool { return d.byID[id] != nil }
 	for i, b := range d.sessions {
-		s := b.finished(faults)
+		s := b.buildSession(faults)
 		s.Faults = nil
 		for _, f := range b.Faults {
 			if f.Item < 0 && f.Kind != session.ParentCycle { // grouping finds loops anew
@@ -35,25 +35,25 @@ func (d *draft) tree() *session.Tree {
 			}
 		}
 		if b.touched {
-			d.reindex(s)
+			d.recountIndexes(s)
 		}
 		heads[i] = forest.HeadOf(s)
 	}
 	whole := &session.Tree{}
-	for _, t := range forest.Group(heads) {
+	for _, t := range forest.GroupHeads(heads) {
 		whole.Sessions = append(whole.Sessions, t.Sessions...)
 	}
 	for _, s := range whole.Sessions {
 		if was := d.before.Session(s.ID); was != nil {
-			s.Mended = was.Mended || !reflect.DeepEqual(sent(was), sent(s))
+			s.Mended = was.Mended || !reflect.DeepEqual(sentItems(was), sentItems(s))
 		}
 	}
 	return whole
 }
 
-// sent are the items of a session that are sent, without their places. Of one in which
+// sentItems are the items of a session that are sent, without their places. Of one in which
 // nothing was refused nobody asks.
-func sent(s *session.Session) (list []session.Item) {
+func sentItems(s *session.Session) (list []session.Item) {
 	if !slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Refusal != session.Refusal{} }) {
 		return nil
 	}
@@ -79,9 +79,9 @@ func (d *draft) itemFaults() map[string][]session.Fault {
 	return faults
 }
 
-// finished is the session with its items in their order and at their positions. Where
+// buildSession is the session with its items in their order and at their positions. Where
 // positions change at all, one that is stored as no number becomes one, which mends it.
-func (b *draftSession) finished(faults map[string][]session.Fault) *session.Session {
+func (b *draftSession) buildSession(faults map[string][]session.Fault) *session.Session {
 	s := b.Session
 	s.IndexRefs = slices.Clone(b.IndexRefs)
 	s.Items = make([]session.Item, 0, b.items.Len())
@@ -92,7 +92,7 @@ func (b *draftSession) finished(faults map[string][]session.Fault) *session.Sess
 	last := int64(-1)
 	for at := b.items.Front(); at != nil; at = at.Next() {
 		e := at.Value.(*entry)
-		it, says := e.finished()
+		it, says := e.buildItem()
 		if !says {
 			continue // all its parts were taken
 		}
@@ -102,7 +102,7 @@ func (b *draftSession) finished(faults map[string][]session.Fault) *session.Sess
 		odd := slices.ContainsFunc(faults[row], ofPosition) || it.Position == math.MaxInt64
 		stays := (!e.moved || e.came && b.Tick > 0) && !odd
 		if b.touched && (!stays || it.Position <= last) {
-			b.place(&it, last+1)
+			b.setPosition(&it, last+1)
 			if odd {
 				faults[row] = slices.DeleteFunc(faults[row], ofPosition)
 			}
@@ -115,17 +115,17 @@ func (b *draftSession) finished(faults map[string][]session.Fault) *session.Sess
 
 func ofPosition(f session.Fault) bool { return f.Field == session.FieldPosition }
 
-// place gives an item another position, and another time where that is the same.
-func (b *draftSession) place(it *session.Item, position int64) {
+// setPosition gives an item another position, and another time where that is the same.
+func (b *draftSession) setPosition(it *session.Item, position int64) {
 	if !it.Time.IsZero() {
 		it.Time = it.Time.Add(time.Duration(position>>b.TickBits-it.Position>>b.TickBits) * b.Tick)
 	}
 	it.Position = position
 }
 
-// finished is the item without what was taken out of it; says is false when
+// buildItem is the item without what was taken out of it; says is false when
 // nothing is left.
-func (e *entry) finished() (it session.Item, says bool) {
+func (e *entry) buildItem() (it session.Item, says bool) {
 	it = e.Item
 	if !e.parted && !e.emptied && e.omitted == nil {
 		return it, true
@@ -159,7 +159,7 @@ func (e *entry) finished() (it session.Item, says bool) {
 	}
 	if before > 0 && len(it.Results) == 0 && it.Body != nil { // its results no longer say something for it
 		it.Flags = it.Flags&^(session.BlankText|session.TrailingSpace) | session.TextFlags(it.Body.Text)
-		if strings.TrimSpace(it.Body.Text) == "" && len(it.Calls) == 0 && !it.Has(session.MediaBlock) && !it.Has(session.UnknownBlock) {
+		if strings.TrimSpace(it.Body.Text) == "" && len(it.Calls) == 0 && !it.HasBlock(session.MediaBlock) && !it.HasBlock(session.UnknownBlock) {
 			it.Flags |= session.Blank
 		}
 	}
@@ -173,15 +173,15 @@ func onlyResults(it *session.Item) bool {
 	if it.Body == nil {
 		return tool
 	}
-	if len(it.Calls) > 0 || it.Has(session.MediaBlock) {
+	if len(it.Calls) > 0 || it.HasBlock(session.MediaBlock) {
 		return false
 	}
 	return tool && strings.TrimSpace(it.Body.Text) == "" ||
-		it.Body.Text+it.Body.Reasoning == "" && !it.Has(session.ReasoningBlock)
+		it.Body.Text+it.Body.Reasoning == "" && !it.HasBlock(session.ReasoningBlock)
 }
 
-// reindex counts the indexes anew that mean a place in the session's list.
-func (d *draft) reindex(s *session.Session) {
+// recountIndexes counts the indexes anew that mean a place in the session's list.
+func (d *draft) recountIndexes(s *session.Session) {
 	before := d.before.Session(s.ID)
 	if before == nil {
 		return

@@ -20,10 +20,10 @@ type rewritten struct {
 	was, is session.Item
 }
 
-// rewrite changes what the record of an item says. The stored bytes stay with the
+// rewriteRecord changes what the record of an item says. The stored bytes stay with the
 // body: they are what an adapter changes and what the receipt keeps.
-func (d *draft) rewrite(e session.Edit) error {
-	at := d.find(e.Ref)
+func (d *draft) rewriteRecord(e session.Edit) error {
+	at := d.findRecord(e.Ref)
 	if at == nil {
 		return fmt.Errorf("the record does not exist")
 	}
@@ -33,17 +33,17 @@ func (d *draft) rewrite(e session.Edit) error {
 		*own = ownParts{fix: d.fixes, rewritten: -1}
 	}
 	was, told := it.Item, it.resultAt(e.Ref.Pointer)
-	if err := it.rewrite(e); err != nil {
+	if err := it.rewriteItem(e); err != nil {
 		return err
 	}
 	if e.Op == session.Wrap || e.Op == session.Omit {
-		if err := d.legible(e.Ref); err != nil {
+		if err := d.requireUnicode(e.Ref); err != nil {
 			return err
 		}
 	}
 	if e.Op == session.Scrub {
 		for _, b := range d.sessions {
-			b.forget(func(f session.Fault) bool { return f.Kind == scrubbed(e) && whole(f.Ref) == whole(e.Ref) })
+			b.dropFaults(func(f session.Fault) bool { return f.Kind == scrubbedFault(e) && wholeRow(f.Ref) == wholeRow(e.Ref) })
 		}
 	}
 	if names && told.CallID != "" {
@@ -86,20 +86,20 @@ func (it *entry) resultAt(pointer string) session.Result {
 	return session.Result{}
 }
 
-// legible refuses a record that holds what is no text: what is written anew of a
+// requireUnicode refuses a record that holds what is no text: what is written anew of a
 // part of it would be something else than what is stored, and nobody would keep
 // that. A scrub, which the receipt tells of, has to come first.
-func (d *draft) legible(r session.Ref) error {
+func (d *draft) requireUnicode(r session.Ref) error {
 	if slices.Contains(d.faultsOf(r), session.BadUnicode) {
 		return fmt.Errorf("it holds text that is not valid Unicode; repair that first (SC606)")
 	}
 	return nil
 }
 
-// whole refuses to take a part out of a record with a defect of its own: which of
+// requireWhole refuses to take a part out of a record with a defect of its own: which of
 // the two would have it then, a role that nobody knows among them, cannot be told.
-func (d *draft) whole(r session.Ref) error {
-	if len(d.faultsOf(r)) > 0 || d.find(r).Value.(*entry).Role == session.NoRole {
+func (d *draft) requireWhole(r session.Ref) error {
+	if len(d.faultsOf(r)) > 0 || d.findRecord(r).Value.(*entry).Role == session.NoRole {
 		return fmt.Errorf("it has a defect of its own, which must be repaired first")
 	}
 	return nil
@@ -108,8 +108,8 @@ func (d *draft) whole(r session.Ref) error {
 // faultsOf are the kinds of the faults that a record has.
 func (d *draft) faultsOf(r session.Ref) []session.FaultKind {
 	var kinds []session.FaultKind
-	for _, f := range d.find(r).Value.(*entry).home.Faults {
-		if whole(f.Ref) == whole(r) {
+	for _, f := range d.findRecord(r).Value.(*entry).home.Faults {
+		if wholeRow(f.Ref) == wholeRow(r) {
 			kinds = append(kinds, f.Kind)
 		}
 	}
@@ -120,35 +120,35 @@ func (d *draft) faultsOf(r session.Ref) []session.FaultKind {
 // are edited alike stay twins.
 func meaningAfter(was session.Digest, e session.Edit) session.Digest {
 	var m session.Meaning
-	m.Add(was)
+	m.AddDigest(was)
 	for _, part := range []string{string(e.Op), e.Ref.Pointer, e.Field, valueOf(e)} {
-		m.Add(session.DigestOf(part))
+		m.AddDigest(session.DigestOf(part))
 	}
 	return m.Digest()
 }
 
-func (it *entry) rewrite(e session.Edit) error {
+func (it *entry) rewriteItem(e session.Edit) error {
 	switch e.Op {
 	case session.Wrap:
-		return it.wrap(e.Ref.Pointer)
+		return it.wrapArguments(e.Ref.Pointer)
 	case session.Scrub:
-		return it.scrub(scrubbed(e))
+		return it.scrubText(scrubbedFault(e))
 	case session.Omit:
-		return it.omit(e.Ref.Pointer)
+		return it.omitBlock(e.Ref.Pointer)
 	}
 	switch {
 	case e.Ref.Pointer != "":
-		return it.rename(e)
+		return it.renamePart(e)
 	case e.Field == session.FieldText:
-		return it.empty(valueOf(e))
+		return it.removeBlankText(valueOf(e))
 	case e.Field == session.FieldUnfinished:
-		return it.end()
+		return it.markFinished()
 	}
-	return it.relabel(e)
+	return it.setBranch(e)
 }
 
-// end gives an answer the end that it lacks.
-func (it *entry) end() error {
+// markFinished gives an answer the end that it lacks.
+func (it *entry) markFinished() error {
 	if !it.Flags.Has(session.Unfinished) {
 		return fmt.Errorf("it has an end already")
 	}
@@ -156,18 +156,18 @@ func (it *entry) end() error {
 	return nil
 }
 
-// relabel puts an item on another branch. One that was no label is none any more.
-func (it *entry) relabel(e session.Edit) error {
+// setBranch puts an item on another branch. One that was no label is none any more.
+func (it *entry) setBranch(e session.Edit) error {
 	if it.Branch == valueOf(e) {
 		return fmt.Errorf("it is already on that branch")
 	}
 	it.Branch = valueOf(e)
-	it.home.mend(e)
+	it.home.dropFaultsOf(e)
 	return nil
 }
 
-// rename gives a call, a result or a block another id, or another child.
-func (it *entry) rename(e session.Edit) error {
+// renamePart gives a call, a result or a block another id, or another child.
+func (it *entry) renamePart(e session.Edit) error {
 	list, n := partOf(e.Ref.Pointer)
 	if e.Field == session.FieldChild {
 		return it.nameChild(e, list, n)
@@ -233,8 +233,8 @@ func (it *entry) copyCalls() {
 // wrapped is the member of an object that holds arguments that are none.
 const wrapped = "INVALID_JSON"
 
-// wrap makes arguments an object that holds the text that they were, if there was one.
-func (it *entry) wrap(pointer string) error {
+// wrapArguments makes arguments an object that holds the text that they were, if there was one.
+func (it *entry) wrapArguments(pointer string) error {
 	list, n := partOf(pointer)
 	switch {
 	case list != inCalls || n >= len(it.Calls):
@@ -256,8 +256,8 @@ func (it *entry) wrap(pointer string) error {
 	return nil
 }
 
-// empty takes blank texts away: all that the item says as text, or blocks beside it.
-func (it *entry) empty(value string) error {
+// removeBlankText takes blank texts away: all that the item says as text, or blocks beside it.
+func (it *entry) removeBlankText(value string) error {
 	blank := it.Body != nil && strings.TrimSpace(it.Body.Text) == ""
 	switch {
 	case value != "":
@@ -279,17 +279,17 @@ func (it *entry) empty(value string) error {
 	return nil
 }
 
-// scrubbed is the fault that a Scrub mends.
-func scrubbed(e session.Edit) session.FaultKind {
+// scrubbedFault is the fault that a Scrub mends.
+func scrubbedFault(e session.Edit) session.FaultKind {
 	if e.Field == session.FieldNUL {
 		return session.NulCharacter
 	}
 	return session.BadUnicode
 }
 
-// scrub makes everything that an item says Unicode, or what it sends but for reasoning, which
+// scrubText makes everything that an item says Unicode, or what it sends but for reasoning, which
 // is signed, a text without U+0000.
-func (it *entry) scrub(kind session.FaultKind) error {
+func (it *entry) scrubText(kind session.FaultKind) error {
 	if it.Body == nil {
 		return fmt.Errorf("its text was not loaded")
 	}
@@ -306,22 +306,22 @@ func (it *entry) scrub(kind session.FaultKind) error {
 		}
 		return nil
 	}
-	body.Text, body.Reasoning = unicoded(body.Text), unicoded(body.Reasoning)
+	body.Text, body.Reasoning = toUnicode(body.Text), toUnicode(body.Reasoning)
 	for i := range it.Calls {
 		c := &it.Calls[i]
-		c.ID, c.Name, c.Args = unicoded(c.ID), unicoded(c.Name), unicoded(c.Args)
+		c.ID, c.Name, c.Args = toUnicode(c.ID), toUnicode(c.Name), toUnicode(c.Args)
 	}
 	for i := range it.Results {
 		r := &it.Results[i]
-		r.CallID, r.Name, r.Text = unicoded(r.CallID), unicoded(r.Name), unicoded(r.Text)
+		r.CallID, r.Name, r.Text = toUnicode(r.CallID), toUnicode(r.Name), toUnicode(r.Text)
 	}
 	return nil
 }
 
-// omit takes a block away. In the place of media comes a note: a part of the result that held
+// omitBlock takes a block away. In the place of media comes a note: a part of the result that held
 // them, or a text of the item, on a line of its own. Of several blocks of reasoning nobody
 // knows here what each says.
-func (it *entry) omit(pointer string) error {
+func (it *entry) omitBlock(pointer string) error {
 	list, n := partOf(pointer)
 	switch {
 	case list != inBlocks || n >= len(it.Blocks) || slices.Contains(it.omitted, n):
@@ -332,10 +332,10 @@ func (it *entry) omit(pointer string) error {
 	b := &it.Blocks[n]
 	body := *it.Body
 	it.Body, it.omitted, it.Size = &body, append(slices.Clone(it.omitted), n), max(0, it.Size-b.Bytes)
-	below := func(text string) string { return strings.TrimPrefix(text+"\n"+b.Note(), "\n") }
+	below := func(text string) string { return strings.TrimPrefix(text+"\n"+b.OmissionNote(), "\n") }
 	switch {
 	case b.Kind == session.ReasoningBlock:
-		if !it.leaves(session.ReasoningBlock) {
+		if !it.hasBlocksLeft(session.ReasoningBlock) {
 			body.Reasoning = ""
 		}
 	case b.Kind != session.MediaBlock || b.In > len(it.Results):
@@ -358,8 +358,8 @@ func (it *entry) omit(pointer string) error {
 	return nil
 }
 
-// leaves reports whether blocks of a kind are left of the item.
-func (it *entry) leaves(kind session.BlockKind) bool {
+// hasBlocksLeft reports whether blocks of a kind are left of the item.
+func (it *entry) hasBlocksLeft(kind session.BlockKind) bool {
 	for n := range it.Blocks {
 		if it.Blocks[n].Kind == kind && !slices.Contains(it.omitted, n) {
 			return true
@@ -368,8 +368,8 @@ func (it *entry) leaves(kind session.BlockKind) bool {
 	return false
 }
 
-// unicoded is a text with U+FFFD for every byte that is part of no character.
-func unicoded(text string) string { return string([]rune(text)) }
+// toUnicode is a text with U+FFFD for every byte that is part of no character.
+func toUnicode(text string) string { return string([]rune(text)) }
 
 // The lists of an item that a pointer can mean an element of.
 const (
@@ -389,9 +389,9 @@ func partOf(pointer string) (list string, n int) {
 	return list, n
 }
 
-// rewords reports whether an edit changes what a record of an item says, in place
+// rewordsItem reports whether an edit changes what a record of an item says, in place
 // of where it stands or of a column beside it.
-func rewords(e session.Edit) bool {
+func rewordsItem(e session.Edit) bool {
 	switch e.Op {
 	case session.Wrap, session.Scrub, session.Omit:
 		return true
@@ -402,8 +402,8 @@ func rewords(e session.Edit) bool {
 	return false
 }
 
-// scrubs counts the edits of a fix that mend what is no text.
-func scrubs(f Fix) int {
+// countScrubs counts the edits of a fix that mend what is no text.
+func countScrubs(f Fix) int {
 	n := 0
 	for _, e := range f.Edits {
 		if e.Op == session.Scrub {
@@ -436,10 +436,10 @@ func recordOf(r session.Ref) session.Ref {
 	return r
 }
 
-// set changes one value of a record. What the model holds changes in the model;
+// setValue changes one value of a record. What the model holds changes in the model;
 // an adapter is told the rest.
-func (d *draft) set(e session.Edit) error {
-	b, it, err := d.record(e.Ref)
+func (d *draft) setValue(e session.Edit) error {
+	b, it, err := d.findTarget(e.Ref)
 	if err != nil {
 		return err
 	}
@@ -447,7 +447,7 @@ func (d *draft) set(e session.Edit) error {
 	if it != nil {
 		known, err = setItem(b, it, e)
 	} else {
-		known, err = b.set(e)
+		known, err = b.setField(e)
 	}
 	if !known && err == nil {
 		d.sets = append(d.sets, e)
@@ -455,13 +455,13 @@ func (d *draft) set(e session.Edit) error {
 	return err
 }
 
-// record is the session whose own record a reference means, or the item.
-func (d *draft) record(r session.Ref) (*draftSession, *entry, error) {
+// findTarget is the session whose own record a reference means, or the item.
+func (d *draft) findTarget(r session.Ref) (*draftSession, *entry, error) {
 	if r.Table == session.TableSessions {
 		if b := d.byID[r.Key]; b != nil {
 			return b, nil, nil
 		}
-	} else if at := d.find(r); at != nil {
+	} else if at := d.findRecord(r); at != nil {
 		it := at.Value.(*entry)
 		return it.home, it, nil
 	}
@@ -478,8 +478,8 @@ func setItem(b *draftSession, it *entry, e session.Edit) (known bool, err error)
 		it.Agent = value
 		return true, nil
 	case session.FieldArchived:
-		b.mend(e) // what it held may be neither
-		return true, it.archive(value)
+		b.dropFaultsOf(e) // what it held may be neither
+		return true, it.setArchived(value)
 	case "first_kept_entry":
 		it.KeptFrom, err = strconv.ParseInt(value, 10, 64)
 		b.touched = true
@@ -487,15 +487,15 @@ func setItem(b *draftSession, it *entry, e session.Edit) (known bool, err error)
 	}
 	for _, f := range b.Faults {
 		if f.Position != 0 && f.Ref.Row() == e.Ref.Row() && f.Field == e.Field {
-			b.shift(it, f.Position)
+			b.moveToPosition(it, f.Position)
 		}
 	}
-	b.mend(e)
+	b.dropFaultsOf(e)
 	return false, nil
 }
 
-// archive takes an item out of what is sent, or puts it back.
-func (it *entry) archive(value string) error {
+// setArchived takes an item out of what is sent, or puts it back.
+func (it *entry) setArchived(value string) error {
 	switch value {
 	case "true":
 		it.Flags |= session.Archived
@@ -507,7 +507,7 @@ func (it *entry) archive(value string) error {
 	return nil
 }
 
-func (b *draftSession) set(e session.Edit) (known bool, err error) {
+func (b *draftSession) setField(e session.Edit) (known bool, err error) {
 	if e.Field == "parent_id" {
 		b.Parent = valueOf(e)
 		return true, nil
@@ -524,12 +524,12 @@ func (b *draftSession) set(e session.Edit) (known bool, err error) {
 			return true, err
 		}
 	}
-	b.mend(e)
+	b.dropFaultsOf(e)
 	return false, nil
 }
 
-// shift puts an item where its position is another one.
-func (b *draftSession) shift(it *entry, position int64) {
+// moveToPosition puts an item where its position is another one.
+func (b *draftSession) moveToPosition(it *entry, position int64) {
 	var own, next *list.Element
 	for at := b.items.Front(); at != nil; at = at.Next() {
 		e := at.Value.(*entry)
@@ -547,12 +547,12 @@ func (b *draftSession) shift(it *entry, position int64) {
 	}
 }
 
-// mend forgets the faults of a value that gets another one.
-func (b *draftSession) mend(e session.Edit) {
-	b.forget(func(f session.Fault) bool { return f.Ref.Row() == e.Ref.Row() && f.Field == e.Field })
+// dropFaultsOf forgets the faults of a value that gets another one.
+func (b *draftSession) dropFaultsOf(e session.Edit) {
+	b.dropFaults(func(f session.Fault) bool { return f.Ref.Row() == e.Ref.Row() && f.Field == e.Field })
 }
 
-func (b *draftSession) forget(mended func(session.Fault) bool) {
+func (b *draftSession) dropFaults(mended func(session.Fault) bool) {
 	b.Faults = slices.DeleteFunc(slices.Clone(b.Faults), mended)
 }
 

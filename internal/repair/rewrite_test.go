@@ -118,10 +118,10 @@ func TestAnEditChangesWhatARecordSays(t *testing.T) {
 			tree := wordy(t)
 			before := saying(tree)
 			d := newDraft(tree, nil)
-			if err := d.fix(tt.edits); err != nil {
+			if err := d.applyFix(tt.edits); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(strings.Replace(before, tt.line, tt.want, 1), saying(d.tree())); diff != "" {
+			if diff := cmp.Diff(strings.Replace(before, tt.line, tt.want, 1), saying(d.buildTree())); diff != "" {
 				t.Errorf("want (-), got (+):\n%s", diff)
 			}
 			if diff := cmp.Diff(before, saying(tree)); diff != "" {
@@ -150,12 +150,12 @@ func TestEditsThatDoNotFitAreErrors(t *testing.T) {
 		n, edit, _ := strings.Cut(words, " ")
 		var row int
 		_, _ = fmt.Sscan(n, &row)
-		if err := newDraft(wordy(t), nil).fix([]session.Edit{edited(row, edit)}); err == nil || !strings.Contains(err.Error(), what) {
+		if err := newDraft(wordy(t), nil).applyFix([]session.Edit{edited(row, edit)}); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: got %v, want %q", words, err, what)
 		}
 	}
 	d := newDraft(wordy(t), nil)
-	if err := d.fix([]session.Edit{edited(3, "/results/1 move 5"), edited(3, "/results/1 call=x")}); err == nil {
+	if err := d.applyFix([]session.Edit{edited(3, "/results/1 move 5"), edited(3, "/results/1 call=x")}); err == nil {
 		t.Error("a result that left its item was edited there")
 	}
 }
@@ -164,10 +164,10 @@ func TestEditsThatDoNotFitAreErrors(t *testing.T) {
 func TestTwinsThatAreEditedAlikeStayTwins(t *testing.T) {
 	tree := treetest.Tree(t, "P\n  user\n  root c1()\n  root c1()\n  root c1()")
 	d := newDraft(tree, nil)
-	if err := d.fix([]session.Edit{edited(2, "/calls/0 id=x"), edited(3, "/calls/0 id=x"), edited(4, "/calls/0 id=y")}); err != nil {
+	if err := d.applyFix([]session.Edit{edited(2, "/calls/0 id=x"), edited(3, "/calls/0 id=x"), edited(4, "/calls/0 id=y")}); err != nil {
 		t.Fatal(err)
 	}
-	items := d.tree().Root().Items
+	items := d.buildTree().Root().Items
 	if items[1].Meaning != items[2].Meaning || items[1].Meaning == items[3].Meaning || items[1].Meaning == tree.Root().Items[1].Meaning {
 		t.Errorf("the meanings are %v, %v and %v", items[1].Meaning, items[2].Meaning, items[3].Meaning)
 	}
@@ -175,10 +175,10 @@ func TestTwinsThatAreEditedAlikeStayTwins(t *testing.T) {
 
 func TestEditsMendTheOutline(t *testing.T) {
 	d := newDraft(wordy(t), nil)
-	if err := d.fix([]session.Edit{edited(2, "text="), edited(4, "scrub")}); err != nil {
+	if err := d.applyFix([]session.Edit{edited(2, "text="), edited(4, "scrub")}); err != nil {
 		t.Fatal(err)
 	}
-	s := d.tree().Root()
+	s := d.buildTree().Root()
 	if it := &s.Items[1]; it.Flags&(session.BlankText|session.TrailingSpace) != 0 || it.Text != 0 {
 		t.Errorf("the emptied item has the flags %b and the text %v", it.Flags, it.Text)
 	}
@@ -201,7 +201,7 @@ func TestAResultLeavesAMessageOfAnotherRole(t *testing.T) {
 	}
 	items[3].Body = &session.Body{}
 	d := newDraft(tree, nil)
-	if err := d.fix([]session.Edit{edited(2, "/results/0 move 2"), edited(3, "/results/0 move 2"), edited(4, "/results/0 move 2")}); err != nil {
+	if err := d.applyFix([]session.Edit{edited(2, "/results/0 move 2"), edited(3, "/results/0 move 2"), edited(4, "/results/0 move 2")}); err != nil {
 		t.Fatal(err)
 	}
 	want := `1 user "user"
@@ -211,7 +211,7 @@ func TestAResultLeavesAMessageOfAnotherRole(t *testing.T) {
 4#results/0 tool "" <c1 "one"
 3 user "more"
 `
-	if diff := cmp.Diff(want, saying(d.tree())); diff != "" {
+	if diff := cmp.Diff(want, saying(d.buildTree())); diff != "" {
 		t.Errorf("want (-), got (+):\n%s", diff)
 	}
 }

@@ -65,7 +65,7 @@ func streamOf(t fataler, tree *session.Tree) string {
 	must(t, err)
 	for _, s := range tree.Sessions {
 		readableTasks(s)
-		must(t, w.Session(s))
+		must(t, w.WriteSession(s))
 	}
 	must(t, w.Flush())
 	return b.String()
@@ -81,7 +81,7 @@ func TestASplitStreamHasASessionForEveryCall(t *testing.T) {
 		text := streamOf(rt, treetest.Tree(t, c.notation))
 		r, err := tryStreamWith(text, allowed)
 		must(rt, err)
-		if r.plan.Empty() {
+		if r.plan.IsEmpty() {
 			rt.Fatalf("nothing is planned for\n%s", text)
 		}
 		savedAlike(rt, r.plan)
@@ -103,7 +103,7 @@ func TestASplitStreamHasASessionForEveryCall(t *testing.T) {
 		}
 		again, err := tryStreamWith(r.out, allowed)
 		must(rt, err)
-		if !again.plan.Empty() || slices.ContainsFunc(again.found.Findings, func(f *check.Finding) bool { return f.Rule.ID == "SC707" }) {
+		if !again.plan.IsEmpty() || slices.ContainsFunc(again.found.Findings, func(f *check.Finding) bool { return f.Rule.ID == "SC707" }) {
 			rt.Errorf("it is not done: %s\n%s", fixesOf(again.plan), r.out)
 		}
 	})
@@ -185,7 +185,7 @@ W delegated
 			}
 			r, err := tryStreamWith(streamOf(t, tree), opts)
 			must(t, err)
-			if r.plan.Empty() == tc.made {
+			if r.plan.IsEmpty() == tc.made {
 				t.Errorf("planned: %s", fixesOf(r.plan))
 			}
 		})

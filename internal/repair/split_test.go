@@ -33,7 +33,7 @@ W user=ann agent=worker "one" delegated timed
 // splitting are the edits that part W, as its finding has them.
 func splitting(t *testing.T, tree *session.Tree) Fix {
 	t.Helper()
-	for _, f := range check.Tree(&session.Store{}, tree, []*rules.Rule{catalogue.Find("SC707")}, rules.Judge{}) {
+	for _, f := range check.RunTree(&session.Store{}, tree, []*rules.Rule{catalogue.FindRule("SC707")}, rules.Judge{}) {
 		if len(f.Fixes) == 1 {
 			return Fix{Rule: f.Rule.ID, Fix: f.Fixes[0]}
 		}
@@ -51,7 +51,7 @@ func TestASplitOnTheDesk(t *testing.T) {
 		t.Errorf("the title is %q", fix.Title)
 	}
 	planned := &Tree{Root: "P", Fixes: []Fix{fix}}
-	c, err := planned.execute(tree, titled, nil)
+	c, err := planned.executeFixes(tree, titled, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestASplitThatDoesNotFitIsRefused(t *testing.T) {
 				t.Fatalf("the edits are %v", ops)
 			}
 			change(fix.Edits)
-			if newDraft(tree, titled).fix(fix.Edits) == nil {
+			if newDraft(tree, titled).applyFix(fix.Edits) == nil {
 				t.Error("it was made")
 			}
 		})
@@ -160,16 +160,16 @@ func TestASplitOverlapsWithWhatItChanges(t *testing.T) {
 	tree := sharing(t)
 	fix := splitting(t, tree)
 	c := newClaims()
-	c.claim(fix.Edits)
+	c.claimEdits(fix.Edits)
 	result := session.Edit{Op: session.Quarantine, Ref: tree.Root().ItemRef(2)}
 	message := session.Edit{Op: session.Quarantine, Ref: tree.Session("W").ItemRef(2)}
 	run := session.Edit{Op: session.MoveRun, Ref: tree.Session("W").RunRef(1), To: "P"}
 	for name, e := range map[string]session.Edit{"the result": result, "a message": message, "a run": run} {
-		if !c.overlaps([]session.Edit{e}) {
+		if !c.conflictsWith([]session.Edit{e}) {
 			t.Errorf("%s is not claimed", name)
 		}
 	}
-	if other := (session.Edit{Op: session.Quarantine, Ref: tree.Session("W").ItemRef(0)}); c.overlaps([]session.Edit{other}) {
+	if other := (session.Edit{Op: session.Quarantine, Ref: tree.Session("W").ItemRef(0)}); c.conflictsWith([]session.Edit{other}) {
 		t.Error("what stays is claimed")
 	}
 }
@@ -178,7 +178,7 @@ func TestASplitOverlapsWithWhatItChanges(t *testing.T) {
 func TestTheStepsOfASplit(t *testing.T) {
 	tree := sharing(t)
 	fix := splitting(t, tree)
-	steps := newOrigin(tree).steps(itemsByRow(tree), fix.Edits)
+	steps := newOrigin(tree).describeSteps(itemsByRow(tree), fix.Edits)
 	if s := steps[0]; s.Like != "W" || s.Child != fix.Edits[0].NewID || s.Agent != "worker" {
 		t.Errorf("the new session: %+v", s)
 	}

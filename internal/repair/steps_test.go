@@ -32,7 +32,7 @@ func TestStepsOfResults(t *testing.T) {
 		{"the id of a call", edited(2, "/calls/1 id=x"), `c2 "" rest false`},
 	}
 	for _, tt := range tests {
-		step := newOrigin(tree).steps(itemsByRow(tree), []session.Edit{tt.edit})[0]
+		step := newOrigin(tree).describeSteps(itemsByRow(tree), []session.Edit{tt.edit})[0]
 		if got := fmt.Sprintf("%s %q rest %t", step.Call, step.Text, step.Rest); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
 		}

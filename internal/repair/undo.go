@@ -24,7 +24,7 @@ import (
 // On a server, where others go on writing, each batch is taken back in a transaction of its
 // own and noted. An error between two leaves those that are done: the next undo goes on.
 func Undo(ctx context.Context, ed store.Editor, r *Receipt) (undone int, err error) {
-	if err := r.Store.same(ed); err != nil {
+	if err := r.Store.verifyIdentity(ed); err != nil {
 		return 0, err
 	}
 	sessions := map[string]bool{} // and whether the repair had made them
@@ -40,20 +40,20 @@ func Undo(ctx context.Context, ed store.Editor, r *Receipt) (undone int, err err
 	}
 	if undone == 0 {
 		if err == nil && r.State == Undoing {
-			err = r.undone(0)
+			err = r.noteUndone(0)
 		}
 		return 0, err
 	}
 	if err != nil {
-		return undone, r.halfway(err)
+		return undone, r.explainHalfway(err)
 	}
 	atStep("close")
 	if err = ed.Close(); errors.Is(err, store.ErrReplaced) {
-		return undone, r.displaced(err, undone)
+		return undone, r.displacedError(err, undone)
 	}
-	err = errors.Join(r.undone(0), err)
+	err = errors.Join(r.noteUndone(0), err)
 	if moved := ed.Replaced(); moved != nil {
-		return undone, r.displaced(moved, undone)
+		return undone, r.displacedError(moved, undone)
 	}
 	return undone, err
 }
@@ -65,7 +65,7 @@ func (r *Receipt) takeBack(ctx context.Context, ed store.Editor, batch int, sess
 		return r.notUndone(err)
 	}
 	before, reverted := r.tail, map[string]bool{}
-	err := r.revert(ctx, ed, batch, reverted)
+	err := r.revertBatches(ctx, ed, batch, reverted)
 	if err == nil && len(reverted) > 0 {
 		err = r.commitUndo(ctx, ed)
 	}
@@ -74,7 +74,7 @@ func (r *Receipt) takeBack(ctx context.Context, ed store.Editor, batch int, sess
 	}
 	if err != nil || len(reverted) == 0 {
 		if err = errors.Join(err, ed.Rollback()); err != nil {
-			err = errors.Join(r.notUndone(err), r.cut(before))
+			err = errors.Join(r.notUndone(err), r.truncateTo(before))
 		}
 		return err
 	}
@@ -90,7 +90,7 @@ func (r *Receipt) takeBackInParts(ctx context.Context, ed store.Editor, sessions
 		return err
 	}
 	for _, b := range r.Batches {
-		if _, err := b.compare(ctx, ed); err != nil && !b.undone {
+		if _, err := b.compareState(ctx, ed); err != nil && !b.undone {
 			return r.leadBack(err)
 		}
 	}
@@ -101,15 +101,15 @@ func (r *Receipt) takeBackInParts(ctx context.Context, ed store.Editor, sessions
 		if err := r.takeBack(ctx, ed, n+1, sessions); err != nil {
 			return err
 		}
-		if err := r.undone(n + 1); err != nil {
+		if err := r.noteUndone(n + 1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// halfway says of an undo that ended between two batches how to go on.
-func (r *Receipt) halfway(err error) error {
+// explainHalfway says of an undo that ended between two batches how to go on.
+func (r *Receipt) explainHalfway(err error) error {
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok {
 		return err
@@ -119,8 +119,8 @@ func (r *Receipt) halfway(err error) error {
 	return &told
 }
 
-// same makes sure that a database is the one that a repair or a plan was made for.
-func (s Subject) same(ed store.Editor) error {
+// verifyIdentity makes sure that a database is the one that a repair or a plan was made for.
+func (s Subject) verifyIdentity(ed store.Editor) error {
 	named, ok := ed.(interface{ Identity() string })
 	if !ok || named.Identity() == s.Identity {
 		return nil
@@ -134,39 +134,39 @@ func (r *Receipt) notUndone(err error) error {
 	if !errors.Is(err, store.ErrReplaced) {
 		return err
 	}
-	return r.displaced(err, 0)
+	return r.displacedError(err, 0)
 }
 
-// displaced says what became of an undo whose store is not at its path any more.
-func (r *Receipt) displaced(err error, undone int) error {
-	return displaced{err: err, path: r.Store.Path, verb: "restored", sessions: undone, backup: r.Backup}.problem()
+// displacedError says what became of an undo whose store is not at its path any more.
+func (r *Receipt) displacedError(err error, undone int) error {
+	return displaced{err: err, path: r.Store.Path, verb: "restored", sessions: undone, backup: r.Backup}.asProblem()
 }
 
 // commitUndo notes that an undo is about to be committed, and commits it.
 func (r *Receipt) commitUndo(ctx context.Context, ed store.Editor) error {
 	atStep("note the undo")
-	if err := r.note(recordUndo, 0); err != nil {
+	if err := r.appendNote(recordUndo, 0); err != nil {
 		return err
 	}
 	atStep("commit")
-	if err := r.stands(); err != nil {
+	if err := r.verifyInPlace(); err != nil {
 		return err
 	}
 	return ed.Commit(ctx)
 }
 
-// undone notes that the undo of a batch, counted from 1, is done; with 0 all of it.
-func (r *Receipt) undone(batch int) error {
+// noteUndone notes that the undo of a batch, counted from 1, is done; with 0 all of it.
+func (r *Receipt) noteUndone(batch int) error {
 	if batch > 0 {
-		return r.note(recordUndone, batch)
+		return r.appendNote(recordUndone, batch)
 	}
 	r.State = Undone
-	return r.noted(r.note(recordUndone, 0), r.Store.Path+" is as it was before the repair", "This does no harm: a second undo would change nothing.")
+	return r.noteError(r.appendNote(recordUndone, 0), r.Store.Path+" is as it was before the repair", "This does no harm: a second undo would change nothing.")
 }
 
-// revert takes a batch back in the open transaction, counted from 1; for 0 all of them, the
+// revertBatches takes a batch back in the open transaction, counted from 1; for 0 all of them, the
 // last one first.
-func (r *Receipt) revert(ctx context.Context, ed store.Editor, batch int, sessions map[string]bool) error {
+func (r *Receipt) revertBatches(ctx context.Context, ed store.Editor, batch int, sessions map[string]bool) error {
 	first, end := batch-1, batch
 	if batch == 0 {
 		if err := r.lacksNone(ctx, ed); err != nil {
@@ -176,14 +176,14 @@ func (r *Receipt) revert(ctx context.Context, ed store.Editor, batch int, sessio
 	}
 	for n := end - 1; n >= first; n-- {
 		b := r.Batches[n]
-		state, err := b.compare(ctx, ed)
+		state, err := b.compareState(ctx, ed)
 		if err != nil {
 			return r.leadBack(err)
 		}
 		if state == Pending {
 			continue
 		}
-		journal, err := r.journal(n)
+		journal, err := r.readJournal(n)
 		if err != nil {
 			return err
 		}
@@ -191,8 +191,8 @@ func (r *Receipt) revert(ctx context.Context, ed store.Editor, batch int, sessio
 		if err := ed.Revert(ctx, journal); err != nil {
 			return r.leadBack(err)
 		}
-		if state, err = b.compare(ctx, ed); err != nil || state != Pending {
-			return errors.Join(problem.New(problem.RolledBack, "Nothing was changed. "+r.Restore(),
+		if state, err = b.compareState(ctx, ed); err != nil || state != Pending {
+			return errors.Join(problem.New(problem.RolledBack, "Nothing was changed. "+r.RestoreAdvice(),
 				"the undo of %s was rolled back: the result would not be what the store was before the repair", r.Store.Path), err)
 		}
 		for _, s := range b.Sessions {
@@ -222,16 +222,16 @@ func (r *Receipt) lacksNone(ctx context.Context, ed store.Editor) error {
 	}
 	for _, id := range ids {
 		if sums[id].Record != rest[id] {
-			return r.refused("session %s is not what it was before the repair, and %s does not tell why, because its end is missing. "+
+			return r.refusedReceipt("session %s is not what it was before the repair, and %s does not tell why, because its end is missing. "+
 				"Either the session was continued after the repair, or the receipt lacks a part of the repair", id, r.path)
 		}
 	}
 	return nil
 }
 
-// compare says whether the sessions of a batch are as they were after the
+// compareState says whether the sessions of a batch are as they were after the
 // repair (Done) or as they were before it (Pending).
-func (b *Batch) compare(ctx context.Context, ed store.Editor) (string, error) {
+func (b *Batch) compareState(ctx context.Context, ed store.Editor) (string, error) {
 	ids := make([]string, len(b.Sessions))
 	for i, s := range b.Sessions {
 		ids[i] = s.ID
@@ -271,14 +271,14 @@ func (r *Receipt) leadBack(err error) error {
 		return err
 	}
 	told := *p
-	told.Next, told.Err = "Nothing was changed. "+r.Restore(), err
+	told.Next, told.Err = "Nothing was changed. "+r.RestoreAdvice(), err
 	return &told
 }
 
-// replaced says what became of a repair whose store is not at its path any more; whole
+// closeReplaced says what became of a repair whose store is not at its path any more; whole
 // says that all of it was committed. The backup stays in any case: it may be all that is
 // left of the store.
-func (a *application) replaced(err error, whole bool) (*Receipt, error) {
+func (a *application) closeReplaced(err error, whole bool) (*Receipt, error) {
 	r, d := a.receipt, displaced{err: err, path: a.plan.Store.Path, verb: "repaired"}
 	if a.backed {
 		d.backup = a.Backup
@@ -287,19 +287,19 @@ func (a *application) replaced(err error, whole bool) (*Receipt, error) {
 		d.sessions += len(b.Sessions)
 	}
 	if len(r.Batches) == 0 {
-		return nil, d.problem()
+		return nil, d.asProblem()
 	}
 	if r.State == Pending { // else it was closed before this came out
 		state := Stopped
 		if whole {
 			state = Done
 		}
-		_ = r.finish(state) // else the digests of the sessions tell
+		_ = r.appendEnd(state) // else the digests of the sessions tell
 	}
 	if !whole {
 		d.rest = "run the repair again for the rest"
 	}
-	return r, d.problem()
+	return r, d.asProblem()
 }
 
 // displaced is a change of a store that another file took the place of meanwhile.
@@ -312,8 +312,8 @@ type displaced struct {
 	backup   string // "" for none
 }
 
-// problem is the error for people.
-func (d displaced) problem() error {
+// asProblem is the error for people.
+func (d displaced) asProblem() error {
 	p, ok := errors.AsType[*problem.Error](d.err)
 	if !ok {
 		return d.err
@@ -326,9 +326,9 @@ func (d displaced) problem() error {
 		told.What += ", so the change was rolled back"
 		told.Next = "Nothing was changed."
 	case !errors.Is(d.err, store.ErrBeside):
-		told.Next = fmt.Sprintf("%s in the file that was there before, which is no longer at %s.", d.done(), d.path)
+		told.Next = fmt.Sprintf("%s in the file that was there before, which is no longer at %s.", d.doneSentence(), d.path)
 	default:
-		told.Next = fmt.Sprintf("%s in %s before that.", d.done(), d.path)
+		told.Next = fmt.Sprintf("%s in %s before that.", d.doneSentence(), d.path)
 		if errors.Is(d.err, store.ErrForeignLog) {
 			told.Next += " The next program that opens the store would use the wrong log: close every program that uses the store, and move that log to another folder."
 		}
@@ -336,20 +336,20 @@ func (d displaced) problem() error {
 			told.Next += " Then " + d.rest + "."
 		}
 	}
-	told.Next += d.whole() + " Find out which program moves these files."
+	told.Next += d.backupSentence() + " Find out which program moves these files."
 	return &told
 }
 
-// done counts the sessions.
-func (d displaced) done() string {
+// doneSentence counts the sessions.
+func (d displaced) doneSentence() string {
 	if d.sessions == 1 {
 		return "1 session was " + d.verb
 	}
 	return fmt.Sprintf("%d sessions were %s", d.sessions, d.verb)
 }
 
-// whole says where the whole store is as it was.
-func (d displaced) whole() string {
+// backupSentence says where the whole store is as it was.
+func (d displaced) backupSentence() string {
 	if d.backup == "" {
 		return ""
 	}

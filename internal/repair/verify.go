@@ -25,7 +25,7 @@ type verification struct {
 	*executed
 }
 
-func (v verification) of(stored *session.Tree) error {
+func (v verification) verifyTree(stored *session.Tree) error {
 	foretold := v.After
 	if len(foretold.Sessions) != len(stored.Sessions) {
 		return fmt.Errorf("%d sessions are stored, and the plan has %d", len(stored.Sessions), len(foretold.Sessions))
@@ -35,11 +35,11 @@ func (v verification) of(stored *session.Tree) error {
 		if got == nil {
 			return fmt.Errorf("session %s is missing", want.ID)
 		}
-		if err := v.session(want, got); err != nil {
+		if err := v.verifySession(want, got); err != nil {
 			return fmt.Errorf("session %s: %w", want.ID, err)
 		}
 	}
-	want, got := findings(v.facts, foretold, v.judge), check.Tree(v.facts, stored, catalogue.Usual(), v.judge)
+	want, got := foreseenFindings(v.facts, foretold, v.judge), check.RunTree(v.facts, stored, catalogue.UsualRules(), v.judge)
 	places := map[string]int{}
 	for i := range want {
 		// What an adapter says of a session as a whole comes of all its records: that it
@@ -62,17 +62,17 @@ func (v verification) of(stored *session.Tree) error {
 	return nil
 }
 
-// findings are what a check will find in a tree whose texts may be loaded: it reads
+// foreseenFindings are what a check will find in a tree whose texts may be loaded: it reads
 // outlines, and some rules find more with the texts.
-func findings(facts *session.Store, tree *session.Tree, judge rules.Judge) []*check.Finding {
-	return check.Tree(facts, tree.Outline(), catalogue.Usual(), judge)
+func foreseenFindings(facts *session.Store, tree *session.Tree, judge rules.Judge) []*check.Finding {
+	return check.RunTree(facts, tree.Outline(), catalogue.UsualRules(), judge)
 }
 
 func findingKey(f *check.Finding) string {
 	return fmt.Sprint(f.Rule.ID, " ", f.Severity, " ", f.Session, ":", f.Item, " ", f.Call)
 }
 
-func (v verification) session(want, got *session.Session) error {
+func (v verification) verifySession(want, got *session.Session) error {
 	switch {
 	case want.Parent != got.Parent:
 		return fmt.Errorf("its parent is %q instead of %q", got.Parent, want.Parent)
@@ -90,7 +90,7 @@ func (v verification) session(want, got *session.Session) error {
 		}
 	}
 	for i := range want.Items {
-		if what := v.difference(&want.Items[i], &got.Items[i], v.edited.has(want.ItemRef(i))); what != "" {
+		if what := v.itemDifference(&want.Items[i], &got.Items[i], v.edited.hasRecord(want.ItemRef(i))); what != "" {
 			return fmt.Errorf("the %s of item %d (%s) differs from the plan", what, i, got.ItemRef(i).Row())
 		}
 	}
@@ -106,7 +106,7 @@ func sameTexts(ctx context.Context, st store.Store, foretold *executed, stored *
 		items := got.Items
 		got.Items = nil
 		for i := range want.Items {
-			if ref := want.ItemRef(i); want.Items[i].Table == "" || isPart(ref) || foretold.edited.has(ref) {
+			if ref := want.ItemRef(i); want.Items[i].Table == "" || isPart(ref) || foretold.edited.hasRecord(ref) {
 				got.Items = append(got.Items, items[i])
 				said = append(said, &want.Items[i])
 			}
@@ -119,7 +119,7 @@ func sameTexts(ctx context.Context, st store.Store, foretold *executed, stored *
 	n := 0
 	for _, s := range part.Sessions {
 		for i := range s.Items {
-			want, got := texts(said[n]), texts(unwrapped(&s.Items[i], said[n]))
+			want, got := itemTexts(said[n]), itemTexts(unwrappedItem(&s.Items[i], said[n]))
 			if foretold.amends(s.ItemRef(i), session.Omit) {
 				want, got = linesOf(said[n]), linesOf(&s.Items[i])
 			}
@@ -134,7 +134,7 @@ func sameTexts(ctx context.Context, st store.Store, foretold *executed, stored *
 
 // amends reports whether such an edit changes an item.
 func (c *executed) amends(ref session.Ref, op session.Op) bool {
-	return slices.ContainsFunc(c.amended, func(r rewritten) bool { return r.edit.Op == op && whole(r.edit.Ref) == whole(ref) })
+	return slices.ContainsFunc(c.amended, func(r rewritten) bool { return r.edit.Op == op && wholeRow(r.edit.Ref) == wholeRow(ref) })
 }
 
 // linesOf are all lines of the texts of an item of which blocks left, in no order: where a note
@@ -142,14 +142,14 @@ func (c *executed) amends(ref session.Ref, op session.Op) bool {
 func linesOf(it *session.Item) []string {
 	bare := *it
 	bare.Body = &session.Body{Text: it.Body.Text}
-	lines := strings.Split(strings.Join(texts(&bare), "\n"), "\n")
+	lines := strings.Split(strings.Join(itemTexts(&bare), "\n"), "\n")
 	slices.Sort(lines)
 	return slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 }
 
-// unwrapped is a stored item whose new results have the child's answer alone for a text,
+// unwrappedItem is a stored item whose new results have the child's answer alone for a text,
 // as the plan has it, where the store wraps it.
-func unwrapped(stored, want *session.Item) *session.Item {
+func unwrappedItem(stored, want *session.Item) *session.Item {
 	it := *stored
 	if want.Table != "" || len(it.Results) != len(want.Results) {
 		return &it
@@ -163,9 +163,9 @@ func unwrapped(stored, want *session.Item) *session.Item {
 	return &it
 }
 
-// texts are all texts of an item, the arguments of its calls included. That of a
+// itemTexts are all texts of an item, the arguments of its calls included. That of a
 // tool item with one result is the result's.
-func texts(it *session.Item) []string {
+func itemTexts(it *session.Item) []string {
 	var list []string
 	if it.Body != nil && (it.Role != session.Tool || len(it.Results) != 1) {
 		list = append(list, it.Body.Text, it.Body.Reasoning)
@@ -179,10 +179,10 @@ func texts(it *session.Item) []string {
 	return list
 }
 
-// difference names the first thing in which two outlines differ, "" when they
+// itemDifference names the first thing in which two outlines differ, "" when they
 // are alike. A new item has no row in the plan; what an edited one says is
 // compared as text.
-func (v verification) difference(want, got *session.Item, edited bool) string {
+func (v verification) itemDifference(want, got *session.Item, edited bool) string {
 	flags := session.Implicit | session.Archived | session.Blank | session.Skipped | session.Dangling
 	if want.Table != "" {
 		flags |= session.Unfinished | session.BlankText | session.TrailingSpace | session.NullText | session.EmptyCalls

@@ -12,17 +12,17 @@ import (
 // something else.
 type likeness func(stored, recorded content) bool
 
-// align finds the partners of recorded items among stored ones, -1 for none: as
+// alignContents finds the partners of recorded items among stored ones, -1 for none: as
 // many that say the same as there can be, and then between these.
-func align(recorded, stored []content, like likeness) []int {
-	partners := equals(keysOf(recorded), keysOf(stored), nil)
-	fill(partners, recorded, stored, 0, like)
+func alignContents(recorded, stored []content, like likeness) []int {
+	partners := alignKeys(keysOf(recorded), keysOf(stored), nil)
+	fillGaps(partners, recorded, stored, 0, like)
 	return partners
 }
 
-// fill finds between partners as many others as there can be that are alike, from
+// fillGaps finds between partners as many others as there can be that are alike, from
 // a stored item on.
-func fill(partners []int, recorded, stored []content, from int, like likeness) {
+func fillGaps(partners []int, recorded, stored []content, from int, like likeness) {
 	for i := 0; i < len(partners); i++ {
 		if partners[i] >= 0 {
 			from = partners[i] + 1
@@ -36,17 +36,17 @@ func fill(partners []int, recorded, stored []content, from int, like likeness) {
 		if i < len(partners) {
 			to = partners[i]
 		}
-		loosely(partners[begin:i], recorded[begin:i], stored[from:to], from, like)
+		matchGap(partners[begin:i], recorded[begin:i], stored[from:to], from, like)
 		i--
 	}
 }
 
-// loosely aligns items that do not say the same; from is the index of the first
+// matchGap aligns items that do not say the same; from is the index of the first
 // stored one.
-func loosely(partners []int, recorded, stored []content, from int, like likeness) {
+func matchGap(partners []int, recorded, stored []content, from int, like likeness) {
 	c := newCandidates(stored)
-	found := subsequence(len(recorded), len(stored), func(i int, row bitRow) {
-		c.of(recorded[i], func(j int) {
+	found := longestSubsequence(len(recorded), len(stored), func(i int, row bitRow) {
+		c.yieldFor(recorded[i], func(j int) {
 			if like(stored[j], recorded[i]) {
 				row.set(j)
 			}
@@ -59,10 +59,10 @@ func loosely(partners []int, recorded, stored []content, from int, like likeness
 	}
 }
 
-// tighten moves partners to equal items that are nearer to the others: first all
+// tightenPartners moves partners to equal items that are nearer to the others: first all
 // to the front, then back, but for the last. A session that holds other runs
 // often holds the same texts in them.
-func tighten(partners []int, recorded, stored []content) {
+func tightenPartners(partners []int, recorded, stored []content) {
 	var found []int
 	for i, j := range partners {
 		if j >= 0 {
@@ -93,8 +93,8 @@ type bitRow []uint64
 func (r bitRow) set(i int)      { r[i/64] |= 1 << (i % 64) }
 func (r bitRow) has(i int) bool { return r[i/64]>>(i%64)&1 == 1 }
 
-// add sets the bits of another row from one index on and before another.
-func (r bitRow) add(other bitRow, from, to int) {
+// mergeRange sets the bits of another row from one index on and before another.
+func (r bitRow) mergeRange(other bitRow, from, to int) {
 	for w := from / 64; w*64 < to; w++ {
 		word := other[w]
 		if w == from/64 {
@@ -107,7 +107,7 @@ func (r bitRow) add(other bitRow, from, to int) {
 	}
 }
 
-// subsequence finds a longest common subsequence of two sequences: for each of
+// longestSubsequence finds a longest common subsequence of two sequences: for each of
 // the n items of the first its partner among the m of the second, -1 for none.
 // Of several it is the one that comes first in both. mark sets in an empty row
 // the items of the second that can be the partner of an item of the first.
@@ -115,7 +115,7 @@ func (r bitRow) add(other bitRow, from, to int) {
 // It is the bit-parallel algorithm of Hyyrö (2004). Every so many rows one is
 // kept, from which those behind it are made anew on the way back: n·m/32 steps
 // and √n·m/32 words, whatever the sequences are.
-func subsequence(n, m int, mark func(i int, row bitRow)) []int {
+func longestSubsequence(n, m int, mark func(i int, row bitRow)) []int {
 	t := &lengths{
 		rows: n, every: int(math.Sqrt(float64(n))) + 1, mark: mark,
 		marks: make(bitRow, (m+63)/64), row: make(bitRow, (m+63)/64), block: -1,
@@ -128,15 +128,15 @@ func subsequence(n, m int, mark func(i int, row bitRow)) []int {
 			t.kept = append(t.kept, slices.Clone(t.row))
 		}
 		if i < n {
-			t.advance(i)
+			t.advanceRow(i)
 		}
 	}
 	partners := slices.Repeat([]int{-1}, n)
 	for i, j := n, m; i > 0 && j > 0; {
 		switch {
-		case t.at(i).has(j - 1):
+		case t.rowAt(i).has(j - 1):
 			j--
-		case !t.at(i - 1).has(j - 1):
+		case !t.rowAt(i - 1).has(j - 1):
 			i--
 		default:
 			i, j = i-1, j-1
@@ -161,8 +161,8 @@ type lengths struct {
 	made  []bitRow
 }
 
-// advance makes the next row: that of one item more.
-func (t *lengths) advance(i int) {
+// advanceRow makes the next row: that of one item more.
+func (t *lengths) advanceRow(i int) {
 	clear(t.marks)
 	t.mark(i, t.marks)
 	var carry uint64
@@ -173,39 +173,39 @@ func (t *lengths) advance(i int) {
 	}
 }
 
-// at is the row about the first i items.
-func (t *lengths) at(i int) bitRow {
+// rowAt is the row about the first i items.
+func (t *lengths) rowAt(i int) bitRow {
 	if block := i / t.every; block != t.block {
 		t.block, t.made = block, t.made[:0]
 		copy(t.row, t.kept[block])
 		for k := block * t.every; k <= min(t.rows, (block+1)*t.every-1); k++ {
 			t.made = append(t.made, slices.Clone(t.row))
 			if k < t.rows {
-				t.advance(k)
+				t.advanceRow(k)
 			}
 		}
 	}
 	return t.made[i%t.every]
 }
 
-// equals finds a longest common subsequence of equal keys within the limits; key 0
+// alignKeys finds a longest common subsequence of equal keys within the limits; key 0
 // has no equal.
-func equals(a, b []session.Digest, within *limits) []int {
+func alignKeys(a, b []session.Digest, within *limits) []int {
 	head, tail := 0, 0
-	for head < min(len(a), len(b)) && a[head] == b[head] && a[head] != 0 && within.allow(head, head) {
+	for head < min(len(a), len(b)) && a[head] == b[head] && a[head] != 0 && within.canPair(head, head) {
 		head++
 	}
-	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] && a[len(a)-1-tail] != 0 && within.allow(len(a)-1-tail, len(b)-1-tail) {
+	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] && a[len(a)-1-tail] != 0 && within.canPair(len(a)-1-tail, len(b)-1-tail) {
 		tail++
 	}
 	others := b[head : len(b)-tail]
 	in := newPlaces(others)
-	middle := subsequence(len(a)-head-tail, len(others), func(i int, row bitRow) {
+	middle := longestSubsequence(len(a)-head-tail, len(others), func(i int, row bitRow) {
 		from, to := 0, len(others)
 		if within != nil {
 			from, to = max(within.from[head+i]-head, 0), min(within.to[head+i]-head, to)
 		}
-		in.mark(row, a[head+i], from, to)
+		in.markKey(row, a[head+i], from, to)
 	})
 	partners := make([]int, len(a))
 	for i := range partners {
@@ -251,10 +251,10 @@ func newPlaces(keys []session.Digest) *places {
 	return p
 }
 
-// mark sets in a row the places of a key from one index on and before another.
-func (p *places) mark(row bitRow, key session.Digest, from, to int) {
+// markKey sets in a row the places of a key from one index on and before another.
+func (p *places) markKey(row bitRow, key session.Digest, from, to int) {
 	if all := p.rows[key]; all != nil {
-		row.add(all, from, to)
+		row.mergeRange(all, from, to)
 		return
 	}
 	for _, j := range p.lists[key] {

@@ -15,14 +15,14 @@ type spot struct {
 	what   any
 }
 
-// claim finds partners for the recorded items that have none, among the stored
+// claimPartners finds partners for the recorded items that have none, among the stored
 // items of the run at the same place, in order. keys are what two items can
 // share: one of them is enough. The same place is behind the same item of those
 // that count. It returns the indexes of the recorded items.
-func (p *pair) claim(keys func(content) []any, counts func(content) bool) (found []int) {
+func (p *pair) claimPartners(keys func(content) []any, counts func(content) bool) (found []int) {
 	waiting := map[spot][]int{}
 	for j, behind := range p.behindRows(counts) {
-		if !p.free(j) {
+		if !p.isFree(j) {
 			continue
 		}
 		for _, key := range keys(p.rows[j]) {
@@ -40,11 +40,11 @@ func (p *pair) claim(keys func(content) []any, counts func(content) bool) (found
 		for _, key := range keys(p.events[i]) {
 			at := spot{behind, key}
 			list := waiting[at]
-			for len(list) > 0 && !p.free(list[0]) {
+			for len(list) > 0 && !p.isFree(list[0]) {
 				list = list[1:]
 			}
 			waiting[at] = list
-			n := slices.IndexFunc(list, func(j int) bool { return p.free(j) && !strangers(p.rows[j], p.events[i]) })
+			n := slices.IndexFunc(list, func(j int) bool { return p.isFree(j) && !hasOtherChild(p.rows[j], p.events[i]) })
 			if n < 0 {
 				continue
 			}
@@ -57,8 +57,8 @@ func (p *pair) claim(keys func(content) []any, counts func(content) bool) (found
 	return found
 }
 
-// free reports whether a stored item of the run is still to be explained.
-func (p *pair) free(j int) bool {
+// isFree reports whether a stored item of the run is still to be explained.
+func (p *pair) isFree(j int) bool {
 	return p.near[j] && !p.excused[j] && p.back[j] < 0 && p.leaks[j] == nil && p.rows[j].key != 0
 }
 
@@ -87,8 +87,8 @@ func (p *pair) behindRows(counts func(content) bool) []int {
 	return list
 }
 
-// of are the keys of some items only.
-func of(some func(content) bool, keys func(content) []any) func(content) []any {
+// restrictKeys are the keys of some items only.
+func restrictKeys(some func(content) bool, keys func(content) []any) func(content) []any {
 	return func(it content) []any {
 		if !some(it) {
 			return nil
@@ -97,13 +97,13 @@ func of(some func(content) bool, keys func(content) []any) func(content) []any {
 	}
 }
 
-// strangers reports whether two items refer to different sub-sessions.
-func strangers(a, b content) bool { return a.Child != b.Child && a.Child != "" && b.Child != "" }
+// hasOtherChild reports whether two items refer to different sub-sessions.
+func hasOtherChild(a, b content) bool { return a.Child != b.Child && a.Child != "" && b.Child != "" }
 
 // What two items can share:
 
-// same is all that an item says.
-func (it content) same() []any { return []any{it.key} }
+// itemKeys is all that an item says.
+func (it content) itemKeys() []any { return []any{it.key} }
 
 // shared is a call or result of a message of a role.
 type shared struct {
@@ -113,13 +113,13 @@ type shared struct {
 	call  string
 }
 
-// ids are the calls that a message makes or answers: those of its agent, and calls
+// callKeys are the calls that a message makes or answers: those of its agent, and calls
 // that are the same in full whoever makes them.
-func (it content) ids() []any {
-	keys := it.ownIDs()
+func (it content) callKeys() []any {
+	keys := it.ownCallKeys()
 	for i := range it.Calls {
 		c := &it.Calls[i]
-		keys = append(keys, shared{role: it.Role, id: c.ID, call: c.Name + arguments(c.Args)})
+		keys = append(keys, shared{role: it.Role, id: c.ID, call: c.Name + canonicalArguments(c.Args)})
 	}
 	for i := range it.Results {
 		keys = append(keys, shared{role: it.Role, id: it.Results[i].CallID})
@@ -127,9 +127,9 @@ func (it content) ids() []any {
 	return keys
 }
 
-// outcomes are the results of a message, whatever name it has: that of a call that
+// resultKeys are the results of a message, whatever name it has: that of a call that
 // took over a row of its child stands before the reference to it (docs/stores/docker-agent.md#which-versions-leak).
-func (it content) outcomes() []any {
+func (it content) resultKeys() []any {
 	var keys []any
 	for i := range it.Results {
 		keys = append(keys, shared{role: it.Role, id: it.Results[i].CallID, call: it.outputs[i]})
@@ -137,9 +137,9 @@ func (it content) outcomes() []any {
 	return keys
 }
 
-// ownIDs are the calls of an agent: providers give those of two agents the same
+// ownCallKeys are the calls of an agent: providers give those of two agents the same
 // ids.
-func (it content) ownIDs() []any {
+func (it content) ownCallKeys() []any {
 	var keys []any
 	for i := range it.Calls {
 		keys = append(keys, shared{role: it.Role, agent: it.Agent, id: it.Calls[i].ID})
@@ -156,9 +156,9 @@ type speaker struct {
 	text  string
 }
 
-// speakers are the speaker and the text, the text alone, and the speaker alone where
+// speakerKeys are the speaker and the text, the text alone, and the speaker alone where
 // the text is all.
-func (it content) speakers() []any {
+func (it content) speakerKeys() []any {
 	var keys []any
 	if it.Body.Text != "" {
 		keys = append(keys, speaker{it.Kind, it.Role, it.Agent, false, it.Body.Text}, speaker{it.Kind, it.Role, "", false, it.Body.Text})
@@ -200,8 +200,8 @@ func newCandidates(stored []content) *candidates {
 	return c
 }
 
-// of yields the candidates for a recorded item, some of them twice.
-func (c *candidates) of(it content, yield func(j int)) {
+// yieldFor yields the candidates for a recorded item, some of them twice.
+func (c *candidates) yieldFor(it content, yield func(j int)) {
 	if len(it.Results) > 0 {
 		for _, j := range c.answers[it.Results[0].CallID] {
 			yield(j)

@@ -67,16 +67,16 @@ func Compare(recorded, stored *session.Tree, runtime *session.Runtime) *Comparis
 	for _, p := range c.pairs {
 		if p.stored != nil {
 			c.findLeaks(p)
-			c.excuse(p)
+			c.excuseCopies(p)
 			p.excuseReplies()
 		}
 	}
 	for _, p := range c.pairs {
-		p.explain()
+		p.matchRest()
 	}
 	c.findElsewhere()
-	trace := c.trace(stored)
-	return &Comparison{Recorded: recorded, RecordedTrace: c.recorded, Trace: trace, Differences: c.differences(trace), Compared: c.compared()}
+	trace := c.traceStored(stored)
+	return &Comparison{Recorded: recorded, RecordedTrace: c.recorded, Trace: trace, Differences: c.listDifferences(trace), Compared: c.countCompared()}
 }
 
 // comparer holds two trees against each other.
@@ -94,14 +94,14 @@ func newComparer(recorded, stored *session.Tree, runtime *session.Runtime) *comp
 		of: map[*session.Session]*pair{}, leaked: map[TreeItem]bool{}, elsewhere: map[TreeItem]TreeItem{},
 	}
 	trace, windows := walkAll(recorded, witness{})
-	link(recorded, trace, windows, nil)
+	linkChildren(recorded, trace, windows, nil)
 	linkInOrder(recorded, trace)
 	c.recorded = trace
 	byID, complete := map[string]*session.Session{}, map[string]bool{}
 	marks := false
 	for _, s := range stored.Sessions {
 		byID[s.ID] = s
-		marks = marks || slices.ContainsFunc(s.Items, failed)
+		marks = marks || slices.ContainsFunc(s.Items, hasFailedResult)
 	}
 	for _, s := range recorded.Sessions {
 		for i := range s.Items {
@@ -113,7 +113,7 @@ func newComparer(recorded, stored *session.Tree, runtime *session.Runtime) *comp
 	for _, s := range recorded.Sessions {
 		same := byID[s.ID]
 		if same == nil && !complete[s.ID] {
-			same = c.rebuilt(s, byID)
+			same = c.findRebuilt(s, byID)
 		}
 		p := newPair(s, same, !complete[s.ID], runtime)
 		p.marks, p.mended = marks, same != nil && same.ID != s.ID
@@ -126,24 +126,24 @@ func newComparer(recorded, stored *session.Tree, runtime *session.Runtime) *comp
 	return c
 }
 
-// failed reports whether an item is a result that is an error.
-func failed(it session.Item) bool {
+// hasFailedResult reports whether an item is a result that is an error.
+func hasFailedResult(it session.Item) bool {
 	return slices.ContainsFunc(it.Results, func(r session.Result) bool { return r.IsError })
 }
 
-// rebuilt is the stored session that a repair made of what had leaked of a recorded
+// findRebuilt is the stored session that a repair made of what had leaked of a recorded
 // one, nil for none: behind the call that started it. The reference to it is known
 // then.
-func (c *comparer) rebuilt(s *session.Session, stored map[string]*session.Session) *session.Session {
+func (c *comparer) findRebuilt(s *session.Session, stored map[string]*session.Session) *session.Session {
 	d := c.recorded.Callers[s]
 	if d == nil || c.of[d.Session] == nil || c.of[d.Session].storedCall(d) == nil {
 		return nil
 	}
 	p := c.of[d.Session]
 	begin := p.match[d.Item] + 1
-	for j := begin; j < p.closes(d, begin, nil); j++ {
+	for j := begin; j < p.findClosing(d, begin, nil); j++ {
 		child := stored[p.rows[j].Child]
-		if p.back[j] < 0 && !p.excused[j] && child != nil && rebuilt(child) && !differs(d, child) {
+		if p.back[j] < 0 && !p.excused[j] && child != nil && isRebuilt(child) && !differsFromCall(d, child) {
 			p.excused[j] = true
 			return child
 		}
@@ -163,7 +163,7 @@ func linkInOrder(recorded *session.Tree, trace *Trace) {
 				continue
 			}
 			n := slices.IndexFunc(calls, func(d *Delegation) bool {
-				return d.Child == nil && d.Call().Delegation.Blocking && !contradicts(d, child)
+				return d.Child == nil && d.Call().Delegation.Blocking && !contradictsCall(d, child)
 			})
 			if n >= 0 {
 				calls[n].Child, trace.Callers[child] = child, calls[n]
@@ -173,28 +173,28 @@ func linkInOrder(recorded *session.Tree, trace *Trace) {
 	}
 }
 
-// explain finds partners for what neither stands at its place nor leaked: first
+// matchRest finds partners for what neither stands at its place nor leaked: first
 // the same at another place, then something else at the same place.
-func (p *pair) explain() {
+func (p *pair) matchRest() {
 	anywhere := func(content) bool { return false }
-	for _, i := range p.claim(content.same, anywhere) {
+	for _, i := range p.claimPartners(content.itemKeys, anywhere) {
 		p.moved[i] = true
 	}
-	p.claim(of(isReply, content.ids), isTurn)
-	p.claim(content.ids, isAny)
-	p.claim(content.speakers, isAny)
-	p.extent()
+	p.claimPartners(restrictKeys(isReply, content.callKeys), isTurn)
+	p.claimPartners(content.callKeys, isAny)
+	p.claimPartners(content.speakerKeys, isAny)
+	p.updateExtent()
 }
 
-// foreign reports whether no event of the recording explains a stored item that
+// isForeign reports whether no event of the recording explains a stored item that
 // stands among those of the run. What a repair wrote is known.
-func (p *pair) foreign(j int) bool {
-	return p.free(j) && p.among[j] && !p.rows[j].Flags.Has(session.Synthetic)
+func (p *pair) isForeign(j int) bool {
+	return p.isFree(j) && p.among[j] && !p.rows[j].Flags.Has(session.Synthetic)
 }
 
-// compared counts the stored items among those of the recorded runs, and what
+// countCompared counts the stored items among those of the recorded runs, and what
 // leaked behind them.
-func (c *comparer) compared() int {
+func (c *comparer) countCompared() int {
 	n := 0
 	for _, p := range c.pairs {
 		for j := range p.rows {
@@ -218,7 +218,7 @@ func (c *comparer) findElsewhere() {
 	foreign := map[session.Digest][]TreeItem{}
 	for _, p := range c.pairs {
 		for j := range p.rows {
-			if p.foreign(j) {
+			if p.isForeign(j) {
 				foreign[p.rows[j].key] = append(foreign[p.rows[j].key], TreeItem{p.stored, j})
 			}
 		}
@@ -226,7 +226,7 @@ func (c *comparer) findElsewhere() {
 	for _, p := range c.pairs {
 		for i := range p.events {
 			key := p.events[i].key
-			if p.lost(i) && !c.leaked[TreeItem{p.recorded, i}] && len(foreign[key]) > 0 {
+			if p.isLost(i) && !c.leaked[TreeItem{p.recorded, i}] && len(foreign[key]) > 0 {
 				c.elsewhere[TreeItem{p.recorded, i}] = foreign[key][0]
 				foreign[key] = foreign[key][1:]
 			}
@@ -234,10 +234,10 @@ func (c *comparer) findElsewhere() {
 	}
 }
 
-// lost reports whether the session lacks a recorded item that was there to store.
+// isLost reports whether the session lacks a recorded item that was there to store.
 // What a repair could not move into a session that it made never was.
-func (p *pair) lost(i int) bool {
-	return p.match[i] < 0 && p.events[i].key != 0 && !p.events[i].unsaid() && !p.mended
+func (p *pair) isLost(i int) bool {
+	return p.match[i] < 0 && p.events[i].key != 0 && !p.events[i].isUnsaid() && !p.mended
 }
 
 // pair is a session of the recording with the stored one that it is.
@@ -261,14 +261,14 @@ type pair struct {
 }
 
 func newPair(recorded, stored *session.Session, part bool, runtime *session.Runtime) *pair {
-	p := &pair{recorded: recorded, stored: stored, events: contents(recorded, runtime), rows: contents(stored, runtime), part: part}
+	p := &pair{recorded: recorded, stored: stored, events: sessionContents(recorded, runtime), rows: sessionContents(stored, runtime), part: part}
 	p.markCut()
-	p.runs = p.split()
-	p.match = p.anchored()
-	p.fill()
+	p.runs = p.splitRuns()
+	p.match = p.matchEqual()
+	p.matchSimilar()
 	if part {
 		for _, r := range p.runs {
-			tighten(p.match[r.begin:r.end], p.events[r.begin:r.end], p.rows)
+			tightenPartners(p.match[r.begin:r.end], p.events[r.begin:r.end], p.rows)
 		}
 	}
 	p.moved = make([]bool, len(p.events))
@@ -280,10 +280,10 @@ func newPair(recorded, stored *session.Session, part bool, runtime *session.Runt
 			p.back[j] = i
 		}
 	}
-	p.span()
-	p.claim(of(isReply, content.same), isTurn)
-	p.claim(content.outcomes, isTurn)
-	p.claim(of(isAnswer, content.ownIDs), isAny)
+	p.markNear()
+	p.claimPartners(restrictKeys(isReply, content.itemKeys), isTurn)
+	p.claimPartners(content.resultKeys, isTurn)
+	p.claimPartners(restrictKeys(isAnswer, content.ownCallKeys), isAny)
 	return p
 }
 
@@ -297,12 +297,12 @@ func (p *pair) markCut() {
 }
 
 func isPrompt(it content) bool {
-	return it.Kind == session.Message && it.Role == session.User && !it.Flags.Has(session.Implicit) && !it.Answers()
+	return it.Kind == session.Message && it.Role == session.User && !it.Flags.Has(session.Implicit) && !it.IsAnswer()
 }
 
 // isReply reports whether an item is a part of what came back from the calls of
 // a batch, in whatever order they ended.
-func isReply(it content) bool { return it.Kind == session.SubSession || it.Answers() }
+func isReply(it content) bool { return it.Kind == session.SubSession || it.IsAnswer() }
 
 // isTurn reports whether an item is the message of a person or an agent.
 func isTurn(it content) bool { return !isReply(it) }
@@ -311,24 +311,24 @@ func isAny(content) bool { return true }
 
 func isAnswer(it content) bool { return it.Role == session.Assistant }
 
-// differences lists what the trace does not tell.
-func (c *comparer) differences(trace *Trace) []Difference {
+// listDifferences lists what the trace does not tell.
+func (c *comparer) listDifferences(trace *Trace) []Difference {
 	explained := map[TreeItem]bool{}
 	for _, at := range c.elsewhere {
 		explained[at] = true
 	}
-	background := background(trace)
+	background := backgroundChildren(trace)
 	var list []Difference
 	for _, p := range c.pairs {
 		var own []ranked
 		behind := p.behindEvents(isAny)
 		for i := range p.events {
-			if d, ok := c.difference(p, i, behind[i]); ok {
+			if d, ok := c.itemDifference(p, i, behind[i]); ok {
 				own = append(own, ranked{i, d})
 			}
 		}
 		for j, before := range p.behindRows(isAny) {
-			if !p.foreign(j) || explained[TreeItem{p.stored, j}] || p.rows[j].Kind == session.SubSession && background[p.rows[j].Child] {
+			if !p.isForeign(j) || explained[TreeItem{p.stored, j}] || p.rows[j].Kind == session.SubSession && background[p.rows[j].Child] {
 				continue
 			}
 			rank := -1
@@ -351,37 +351,37 @@ type ranked struct {
 	Difference
 }
 
-// difference is what the store has otherwise than a recorded item; behind is the
+// itemDifference is what the store has otherwise than a recorded item; behind is the
 // stored item that it should stand behind.
-func (c *comparer) difference(p *pair, i, behind int) (Difference, bool) {
+func (c *comparer) itemDifference(p *pair, i, behind int) (Difference, bool) {
 	d := Difference{Recorded: p.recorded, RecordedItem: i, Stored: p.stored, StoredItem: p.match[i]}
 	place := TreeItem{p.recorded, i}
 	elsewhere, stands := c.elsewhere[place]
 	switch {
 	case stands:
 		d.Kind, d.Stored, d.StoredItem = Misplaced, elsewhere.Session, elsewhere.Item
-	case p.lost(i):
-		d.Kind, d.StoredItem = Lost, p.place(i, behind)
+	case p.isLost(i):
+		d.Kind, d.StoredItem = Lost, p.expectedPlace(i, behind)
 		return d, !c.leaked[place]
 	case p.match[i] < 0:
 		return d, false
 	case p.moved[i]:
 		d.Kind = Misplaced
 	default:
-		d.Kind, d.What = Altered, p.differing(i)
+		d.Kind, d.What = Altered, p.differingParts(i)
 		return d, d.What != nil
 	}
 	return d, true
 }
 
-// differing names the parts in which the stored partner of a recorded item
+// differingParts names the parts in which the stored partner of a recorded item
 // differs from it.
-func (p *pair) differing(i int) []string {
+func (p *pair) differingParts(i int) []string {
 	recorded, stored := p.events[i], p.rows[p.match[i]]
 	if recorded.key == stored.key {
 		return nil
 	}
-	names := differing(recorded, stored)
+	names := compareParts(recorded, stored)
 	if !p.marks {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == "error mark" })
 	}
@@ -391,9 +391,9 @@ func (p *pair) differing(i int) []string {
 	return names
 }
 
-// background are the ids of the children of calls whose callers do not wait: what
+// backgroundChildren are the ids of the children of calls whose callers do not wait: what
 // such a child does is not on the stream (docker agent 5).
-func background(trace *Trace) map[string]bool {
+func backgroundChildren(trace *Trace) map[string]bool {
 	ids := map[string]bool{}
 	for child, d := range trace.Callers {
 		if !d.Call().Delegation.Blocking {
@@ -405,4 +405,4 @@ func background(trace *Trace) map[string]bool {
 
 // CommonSubsequence finds a longest common subsequence of two sequences: for each item of
 // the first the index of its partner in the second, -1 for none. 0 has no equal.
-func CommonSubsequence(a, b []session.Digest) []int { return equals(a, b, nil) }
+func CommonSubsequence(a, b []session.Digest) []int { return alignKeys(a, b, nil) }

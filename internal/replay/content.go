@@ -22,8 +22,8 @@ type content struct {
 	answer bool
 }
 
-// contents are the items of a session, as its runtime writes results.
-func contents(s *session.Session, runtime *session.Runtime) []content {
+// sessionContents are the items of a session, as its runtime writes results.
+func sessionContents(s *session.Session, runtime *session.Runtime) []content {
 	if s == nil {
 		return nil
 	}
@@ -32,12 +32,12 @@ func contents(s *session.Session, runtime *session.Runtime) []content {
 		it := content{Item: &s.Items[i], cut: s.Items[i].Flags.Has(session.Unfinished), omitted: runtime.OmittedOutput}
 		for n := range it.Results {
 			text := it.Results[n].Text
-			if blank(text) || text == runtime.NoOutput {
+			if isBlank(text) || text == runtime.NoOutput {
 				text = ""
 			}
 			it.outputs = append(it.outputs, text)
 		}
-		it.key = it.digest()
+		it.key = it.meaningDigest()
 		list[i] = it
 	}
 	return list
@@ -51,44 +51,44 @@ func keysOf(list []content) []session.Digest {
 	return keys
 }
 
-func (it content) digest() session.Digest {
+func (it content) meaningDigest() session.Digest {
 	if it.Kind == session.Other {
 		return 0
 	}
 	var m session.Meaning
 	m.Reset(it.Role, it.Agent)
-	m.Mark(byte(it.Kind))
-	m.Mark(mark(it.Flags.Has(session.Implicit)))
+	m.AddMark(byte(it.Kind))
+	m.AddMark(boolByte(it.Flags.Has(session.Implicit)))
 	for _, part := range []string{it.Agent, it.Child, it.Body.Text, it.Body.Reasoning} {
-		m.Add(session.DigestOf(part))
+		m.AddDigest(session.DigestOf(part))
 	}
 	for i := range it.Calls {
 		c := &it.Calls[i]
-		m.Mark('c')
-		for _, part := range []string{c.ID, c.Name, arguments(c.Args)} {
-			m.Add(session.DigestOf(part))
+		m.AddMark('c')
+		for _, part := range []string{c.ID, c.Name, canonicalArguments(c.Args)} {
+			m.AddDigest(session.DigestOf(part))
 		}
 	}
 	for i := range it.Results {
 		r := &it.Results[i]
-		m.Mark('r')
-		m.Mark(mark(r.IsError))
-		m.Add(session.DigestOf(r.CallID))
-		m.Add(session.DigestOf(it.outputs[i]))
+		m.AddMark('r')
+		m.AddMark(boolByte(r.IsError))
+		m.AddDigest(session.DigestOf(r.CallID))
+		m.AddDigest(session.DigestOf(it.outputs[i]))
 	}
 	return m.Digest()
 }
 
-func mark(set bool) byte {
+func boolByte(set bool) byte {
 	if set {
 		return 1
 	}
 	return 0
 }
 
-// arguments is the text of a call's arguments in one form for equal values. No
+// canonicalArguments is the text of a call's arguments in one form for equal values. No
 // text counts as an object without members, as runtimes send it.
-func arguments(text string) string {
+func canonicalArguments(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return "{}"
 	}
@@ -118,12 +118,12 @@ func standsFor(stored, recorded content) bool {
 	case recorded.Flags.Has(session.Blank):
 		return true
 	}
-	return begins(recorded, stored) || begins(stored, recorded) || len(recorded.Results) > 0 && sameResults(recorded, stored)
+	return isBeginningOf(recorded, stored) || isBeginningOf(stored, recorded) || len(recorded.Results) > 0 && sameResults(recorded, stored)
 }
 
-// begins reports whether an unfinished item is the beginning of another one: it
+// isBeginningOf reports whether an unfinished item is the beginning of another one: it
 // says no more, and what it says the other says first. A result comes at once.
-func begins(part, whole content) bool {
+func isBeginningOf(part, whole content) bool {
 	if !part.cut || !strings.HasPrefix(whole.Body.Text, part.Body.Text) || !strings.HasPrefix(whole.Body.Reasoning, part.Body.Reasoning) {
 		return false
 	}
@@ -139,7 +139,7 @@ func beginCalls(part, whole []session.Call) bool {
 	for i := range part {
 		p, w := &part[i], &whole[i]
 		cut := i == len(part)-1 && strings.HasPrefix(w.Name, p.Name) && strings.HasPrefix(w.Args, p.Args)
-		if p.ID != w.ID || !cut && (p.Name != w.Name || arguments(p.Args) != arguments(w.Args)) {
+		if p.ID != w.ID || !cut && (p.Name != w.Name || canonicalArguments(p.Args) != canonicalArguments(w.Args)) {
 			return false
 		}
 	}
@@ -150,10 +150,10 @@ func sameResults(a, b content) bool {
 	return slices.EqualFunc(a.Results, b.Results, sameAnswered) && slices.EqualFunc(a.outputs, b.outputs, a.sameOutput)
 }
 
-// unsaid reports whether an item was cut off before it said anything: of one that
+// isUnsaid reports whether an item was cut off before it said anything: of one that
 // ends in thought runtimes store nothing.
-func (it content) unsaid() bool {
-	return it.cut && it.Kind == session.Message && blank(it.Body.Text) && len(it.Calls)+len(it.Results) == 0
+func (it content) isUnsaid() bool {
+	return it.cut && it.Kind == session.Message && isBlank(it.Body.Text) && len(it.Calls)+len(it.Results) == 0
 }
 
 // callsAnswered are the ids of the calls that an item answers.
@@ -165,10 +165,10 @@ func callsAnswered(it *session.Item) []string {
 	return ids
 }
 
-// differing names the parts in which a stored item differs from the recorded one.
-func differing(recorded, stored content) []string {
-	part := begins(recorded, stored) || begins(stored, recorded) || recorded.Flags.Has(session.Blank)
-	retried := !part && ends(stored, recorded)
+// compareParts names the parts in which a stored item differs from the recorded one.
+func compareParts(recorded, stored content) []string {
+	part := isBeginningOf(recorded, stored) || isBeginningOf(stored, recorded) || recorded.Flags.Has(session.Blank)
+	retried := !part && isEndOf(stored, recorded)
 	parts := []struct {
 		name string
 		same bool
@@ -179,8 +179,8 @@ func differing(recorded, stored content) []string {
 		{Retried, !retried},
 		{"reasoning", part || recorded.Body.Reasoning == stored.Body.Reasoning},
 		{"calls", part || slices.EqualFunc(recorded.Calls, stored.Calls, sameCall) && slices.Equal(callsAnswered(recorded.Item), callsAnswered(stored.Item))},
-		{"arguments", part || agree(recorded.Calls, stored.Calls, sameArguments)},
-		{"error mark", part || agree(recorded.Results, stored.Results, sameMark)},
+		{"arguments", part || hasSamePrefix(recorded.Calls, stored.Calls, sameArguments)},
+		{"error mark", part || hasSamePrefix(recorded.Results, stored.Results, sameMark)},
 		{"sub-session", recorded.Child == stored.Child},
 	}
 	var names []string
@@ -192,15 +192,15 @@ func differing(recorded, stored content) []string {
 	return names
 }
 
-// ends reports whether a stored answer says the end of what was streamed: see
+// isEndOf reports whether a stored answer says the end of what was streamed: see
 // Retried.
-func ends(stored, recorded content) bool {
+func isEndOf(stored, recorded content) bool {
 	end, all := stored.Body.Text, recorded.Body.Text
-	return stored.Role == session.Assistant && !blank(end) && end != all && strings.HasSuffix(all, end)
+	return stored.Role == session.Assistant && !isBlank(end) && end != all && strings.HasSuffix(all, end)
 }
 
-// agree reports whether what both lists have is the same.
-func agree[T any](a, b []T, same func(T, T) bool) bool {
+// hasSamePrefix reports whether what both lists have is the same.
+func hasSamePrefix[T any](a, b []T, same func(T, T) bool) bool {
 	n := min(len(a), len(b))
 	return slices.EqualFunc(a[:n], b[:n], same)
 }
@@ -231,7 +231,7 @@ func sameTexts(a, b content) bool {
 func sameMark(a, b session.Result) bool { return a.CallID != b.CallID || a.IsError == b.IsError }
 func sameCall(a, b session.Call) bool   { return a.ID == b.ID && a.Name == b.Name }
 func sameArguments(a, b session.Call) bool {
-	return a.ID != b.ID || arguments(a.Args) == arguments(b.Args)
+	return a.ID != b.ID || canonicalArguments(a.Args) == canonicalArguments(b.Args)
 }
 
-func blank(text string) bool { return strings.TrimSpace(text) == "" }
+func isBlank(text string) bool { return strings.TrimSpace(text) == "" }

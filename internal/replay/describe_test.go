@@ -19,7 +19,7 @@ func runCases(t *testing.T, cases []replayCase) {
 	t.Helper()
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
-			trace := replay.Stored(treetest.Tree(t, tc.tree))
+			trace := replay.TraceStored(treetest.Tree(t, tc.tree))
 			checkSteps(t, trace)
 			var want strings.Builder
 			for line := range strings.SplitSeq(strings.TrimSpace(tc.want), "\n") {

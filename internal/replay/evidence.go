@@ -6,14 +6,14 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// contradicts reports whether the child cannot be the call's: another task,
+// contradictsCall reports whether the child cannot be the call's: another task,
 // another agent, or begun outside the time of the call.
-func contradicts(d *Delegation, c *session.Session) bool {
-	if differs(d, c) {
+func contradictsCall(d *Delegation, c *session.Session) bool {
+	if differsFromCall(d, c) {
 		return true
 	}
 	const resolution = time.Second // of stored times
-	begun, called := Begun(c), d.Session.Items[d.Item].Time
+	begun, called := BeginTime(c), d.Session.Items[d.Item].Time
 	if begun.IsZero() || called.IsZero() {
 		return false
 	}
@@ -27,9 +27,9 @@ func contradicts(d *Delegation, c *session.Session) bool {
 	return !answered.IsZero() && begun.After(answered.Add(resolution))
 }
 
-// differs reports whether the child was started with another task or another
+// differsFromCall reports whether the child was started with another task or another
 // agent than the call's, as far as both are known.
-func differs(d *Delegation, c *session.Session) bool {
+func differsFromCall(d *Delegation, c *session.Session) bool {
 	asked := d.Call().Delegation
 	if c.Task != 0 && asked.Task != 0 && c.Task != asked.Task {
 		return true
@@ -52,7 +52,7 @@ func sameAnswer(d *Delegation, c *session.Session) bool {
 // writer finished and no repair rebuilt; -1 when the child did not finish, or
 // was rebuilt from what leaked of it.
 func LastAnswer(c *session.Session) int {
-	if rebuilt(c) {
+	if isRebuilt(c) {
 		return -1
 	}
 	for i := len(c.Items) - 1; i >= 0; i-- {
@@ -69,9 +69,9 @@ func LastAnswer(c *session.Session) int {
 	return -1
 }
 
-// rebuilt reports whether a repair made the session from what had leaked of it:
+// isRebuilt reports whether a repair made the session from what had leaked of it:
 // then it begins with a task that the repair wrote.
-func rebuilt(s *session.Session) bool {
+func isRebuilt(s *session.Session) bool {
 	return len(s.Items) > 0 && s.Items[0].Flags.Has(session.Synthetic)
 }
 
@@ -89,8 +89,8 @@ func FirstAgent(c *session.Session) string {
 	return ""
 }
 
-// Begun is when a session began: its first item's time, else its record's.
-func Begun(c *session.Session) time.Time {
+// BeginTime is when a session began: its first item's time, else its record's.
+func BeginTime(c *session.Session) time.Time {
 	for i := range c.Items {
 		if !c.Items[i].Time.IsZero() {
 			return c.Items[i].Time

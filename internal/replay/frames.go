@@ -36,25 +36,25 @@ func newFrames(trace *Trace, d *Delegation) *frames {
 	}
 }
 
-// enter is the frame that a leaked item belongs to. It is in force from there
+// enterItem is the frame that a leaked item belongs to. It is in force from there
 // on, except behind a result: other calls of the same batch may still run.
-func (f *frames) enter(it *session.Item, twin *TreeItem) *Frame {
-	maker := f.answer(it)
+func (f *frames) enterItem(it *session.Item, twin *TreeItem) *Frame {
+	maker := f.noteAnswers(it)
 	switch {
 	case twin != nil:
-		f.top = f.of(twin.Session)
+		f.top = f.frameOf(twin.Session)
 	case maker != nil:
 		return maker
 	default:
-		f.top = f.search(it)
+		f.top = f.findFrame(it)
 	}
 	return f.top
 }
 
-// answer notes which leaked calls an item answers, and returns where they were
+// noteAnswers notes which leaked calls an item answers, and returns where they were
 // made, whatever name the item carries. Of several open calls with an id it
 // answers the latest, because inner calls end first.
-func (f *frames) answer(it *session.Item) (maker *Frame) {
+func (f *frames) noteAnswers(it *session.Item) (maker *Frame) {
 	for i := range it.Results {
 		id := it.Results[i].CallID
 		open := f.calls[id]
@@ -71,38 +71,38 @@ func (f *frames) answer(it *session.Item) (maker *Frame) {
 	return maker
 }
 
-// search is the frame of an item without a twin, by its agent and time.
-func (f *frames) search(it *session.Item) *Frame {
-	if found := f.climb(it, f.unsaved); found != nil {
+// findFrame is the frame of an item without a twin, by its agent and time.
+func (f *frames) findFrame(it *session.Item) *Frame {
+	if found := f.climbFrames(it, f.isUnsaved); found != nil {
 		return found
 	}
-	asked, around := f.lost(it)
-	running := f.top.running(it)
+	asked, around := f.findLostCalls(it)
+	running := f.top.innermostRunning(it)
 	switch {
 	case asked != nil:
-		return f.call(asked)
-	case f.unsaved(running): // a third agent took over
+		return f.callFrame(asked)
+	case f.isUnsaved(running): // a third agent took over
 		return running
 	case around != nil:
-		return f.call(around)
+		return f.callFrame(around)
 	}
-	if found := f.climb(it, func(*Frame) bool { return true }); found != nil {
+	if found := f.climbFrames(it, func(*Frame) bool { return true }); found != nil {
 		return found
 	}
 	return running
 }
 
-// climb looks for the innermost open frame that asked the item's agent, in which
+// climbFrames looks for the innermost open frame that asked the item's agent, in which
 // it spoke last or a handoff passed on to it, or the one around it when the agent
 // is its caller, who speaks again.
-func (f *frames) climb(it *session.Item, wanted func(*Frame) bool) *Frame {
-	running := f.top.running(it)
+func (f *frames) climbFrames(it *session.Item, wanted func(*Frame) bool) *Frame {
+	running := f.top.innermostRunning(it)
 	for at := f.top; at != nil; at = at.Parent {
 		if at == running && (at.speaker == it.Agent || at.passed && at.Caller != it.Agent) && wanted(at) {
 			return at
 		}
 		for sibling := at; sibling != nil; sibling = sibling.next {
-			if sibling.Agent == it.Agent && !sibling.over(it) && wanted(sibling) {
+			if sibling.Agent == it.Agent && !sibling.isOver(it) && wanted(sibling) {
 				return sibling
 			}
 		}
@@ -113,18 +113,18 @@ func (f *frames) climb(it *session.Item, wanted func(*Frame) bool) *Frame {
 	return nil
 }
 
-// unsaved reports whether the child of the frame's call is not stored.
-func (f *frames) unsaved(frame *Frame) bool {
+// isUnsaved reports whether the child of the frame's call is not stored.
+func (f *frames) isUnsaved(frame *Frame) bool {
 	if frame == f.base {
 		return f.root.Child == nil
 	}
 	return frame.Copy == nil || frame.Copy.Child == nil
 }
 
-// lost looks for calls below the child that did not leak themselves and whose own
+// findLostCalls looks for calls below the child that did not leak themselves and whose own
 // child is not stored: one that asked the item's agent, and one in whose time the
 // item was said, by an agent that took over or was asked further down.
-func (f *frames) lost(it *session.Item) (asked, around *Delegation) {
+func (f *frames) findLostCalls(it *session.Item) (asked, around *Delegation) {
 	if f.root.Child == nil {
 		return nil, nil
 	}
@@ -132,10 +132,10 @@ func (f *frames) lost(it *session.Item) (asked, around *Delegation) {
 		for _, d := range rs.Delegations {
 			what := d.Call().Delegation
 			switch {
-			case d == f.root || d.Child != nil || !leaks(what) || !d.covers(it) || !lies(rs.Session, f.root.Child):
+			case d == f.root || d.Child != nil || !leaksIntoCaller(what) || !d.spansItem(it) || !isInSubtree(rs.Session, f.root.Child):
 			case asked == nil && what.Agent == it.Agent:
 				asked = d
-			case d.timed() && !it.Time.IsZero():
+			case d.hasTimes() && !it.Time.IsZero():
 				around = d
 			}
 		}
@@ -143,23 +143,23 @@ func (f *frames) lost(it *session.Item) (asked, around *Delegation) {
 	return asked, around
 }
 
-// of is the frame whose items a stored session holds.
-func (f *frames) of(s *session.Session) *Frame {
+// frameOf is the frame whose items a stored session holds.
+func (f *frames) frameOf(s *session.Session) *Frame {
 	if d := f.trace.Callers[s]; d != nil && s != f.root.Child {
-		return f.call(d)
+		return f.callFrame(d)
 	}
 	return f.base
 }
 
-// call is the frame of a stored call, made together with those of the other
+// callFrame is the frame of a stored call, made together with those of the other
 // calls of its item.
-func (f *frames) call(d *Delegation) *Frame {
+func (f *frames) callFrame(d *Delegation) *Frame {
 	if known := f.stored[d]; known != nil {
 		return known
 	}
 	var next *Frame
-	for _, other := range slices.Backward(f.trace.session(d.Session).Delegations) {
-		if other.Item != d.Item || !leaks(other.Call().Delegation) || f.stored[other] != nil {
+	for _, other := range slices.Backward(f.trace.sessionReplay(d.Session).Delegations) {
+		if other.Item != d.Item || !leaksIntoCaller(other.Call().Delegation) || f.stored[other] != nil {
 			continue
 		}
 		next = &Frame{
@@ -172,7 +172,7 @@ func (f *frames) call(d *Delegation) *Frame {
 	if frame == nil { // no runtime leaks from it
 		return f.base
 	}
-	if parent := f.of(d.Session); !parent.within(frame) {
+	if parent := f.frameOf(d.Session); !parent.isWithin(frame) {
 		for sibling := next; sibling != nil; sibling = sibling.next {
 			sibling.Parent = parent
 		}
@@ -180,9 +180,9 @@ func (f *frames) call(d *Delegation) *Frame {
 	return frame
 }
 
-// open puts an inner frame in force when the leaked item itself holds blocking
+// openInnerFrame puts an inner frame in force when the leaked item itself holds blocking
 // delegation calls.
-func (f *frames) open(it *session.Item, l *Leaked) {
+func (f *frames) openInnerFrame(it *session.Item, l *Leaked) {
 	if it.Role == session.Assistant {
 		l.Frame.speaker = it.Agent
 		l.Frame.passed = slices.ContainsFunc(it.Calls, func(c session.Call) bool { return session.IsHandoff(c.Name) })
@@ -190,10 +190,10 @@ func (f *frames) open(it *session.Item, l *Leaked) {
 	var first *Frame
 	for n := range slices.Backward(it.Calls) {
 		call := leakedCall{maker: l.Frame}
-		if d := it.Calls[n].Delegation; d != nil && leaks(d) {
+		if d := it.Calls[n].Delegation; d != nil && leaksIntoCaller(d) {
 			call.opens = &Frame{Parent: l.Frame, Item: l.Item, Nth: n, Caller: it.Agent, Agent: d.Agent, next: first}
-			if stored := f.trace.delegation(l.Twin, n); stored != nil {
-				call.opens = f.call(stored)
+			if stored := f.trace.findDelegation(l.Twin, n); stored != nil {
+				call.opens = f.callFrame(stored)
 				call.opens.Item = l.Item
 			}
 			first = call.opens
@@ -204,14 +204,14 @@ func (f *frames) open(it *session.Item, l *Leaked) {
 	f.top = cmp.Or(first, f.top)
 }
 
-// names reports whether the call or one below it, leaked or stored, asked the agent.
-func (f *frames) names(agent string) bool {
+// hasAsked reports whether the call or one below it, leaked or stored, asked the agent.
+func (f *frames) hasAsked(agent string) bool {
 	if f.asked[agent] {
 		return true
 	}
 	for _, rs := range f.trace.Sessions {
 		for _, d := range rs.Delegations {
-			if d.Call().Delegation.Agent == agent && lies(rs.Session, f.root.Child) {
+			if d.Call().Delegation.Agent == agent && isInSubtree(rs.Session, f.root.Child) {
 				return true
 			}
 		}
@@ -219,23 +219,23 @@ func (f *frames) names(agent string) bool {
 	return false
 }
 
-// over reports whether the frame's call, or one around it, had its result before
+// isOver reports whether the frame's call, or one around it, had its result before
 // the item.
-func (f *Frame) over(it *session.Item) bool {
+func (f *Frame) isOver(it *session.Item) bool {
 	for ; f != nil; f = f.Parent {
-		if f.done || f.Copy != nil && !f.Copy.covers(it) {
+		if f.done || f.Copy != nil && !f.Copy.spansItem(it) {
 			return true
 		}
 	}
 	return false
 }
 
-// running is the innermost frame that is not over at the item: this one, that of
+// innermostRunning is the innermost frame that is not over at the item: this one, that of
 // a later call of its item, or one around them.
-func (f *Frame) running(it *session.Item) *Frame {
+func (f *Frame) innermostRunning(it *session.Item) *Frame {
 	for ; f.Parent != nil; f = f.Parent {
 		for sibling := f; sibling != nil; sibling = sibling.next {
-			if !sibling.over(it) {
+			if !sibling.isOver(it) {
 				return sibling
 			}
 		}
@@ -243,8 +243,8 @@ func (f *Frame) running(it *session.Item) *Frame {
 	return f
 }
 
-// within reports whether the frame is another one or lies inside it.
-func (f *Frame) within(other *Frame) bool {
+// isWithin reports whether the frame is another one or lies inside it.
+func (f *Frame) isWithin(other *Frame) bool {
 	for ; f != nil; f = f.Parent {
 		if f == other {
 			return true
@@ -253,9 +253,9 @@ func (f *Frame) within(other *Frame) bool {
 	return false
 }
 
-// covers reports whether an item can have been said between the call and its
+// spansItem reports whether an item can have been said between the call and its
 // result, as far as times are known.
-func (d *Delegation) covers(it *session.Item) bool {
+func (d *Delegation) spansItem(it *session.Item) bool {
 	if it.Time.IsZero() {
 		return true
 	}
@@ -269,26 +269,26 @@ func (d *Delegation) covers(it *session.Item) bool {
 	return answered.IsZero() || !it.Time.After(answered)
 }
 
-// timed reports whether it is known when the call was made and answered.
-func (d *Delegation) timed() bool {
+// hasTimes reports whether it is known when the call was made and answered.
+func (d *Delegation) hasTimes() bool {
 	return d.Final >= 0 && !d.Session.Items[d.Item].Time.IsZero() && !d.Session.Items[d.Final].Time.IsZero()
 }
 
-// session is the replay of a session of the tree.
-func (t *Trace) session(s *session.Session) *Session {
+// sessionReplay is the replay of a session of the tree.
+func (t *Trace) sessionReplay(s *session.Session) *Session {
 	if len(t.Sessions) == 1 {
 		return t.Sessions[0]
 	}
 	return t.bySession[s]
 }
 
-// delegation is the nth call of an item as a delegation, nil when there is no
+// findDelegation is the nth call of an item as a delegation, nil when there is no
 // item or it is no own delegation of its session.
-func (t *Trace) delegation(at *TreeItem, nth int) *Delegation {
+func (t *Trace) findDelegation(at *TreeItem, nth int) *Delegation {
 	if at == nil {
 		return nil
 	}
-	for _, d := range t.session(at.Session).Delegations {
+	for _, d := range t.sessionReplay(at.Session).Delegations {
 		if d.Item == at.Item && d.Nth == nth {
 			return d
 		}
@@ -296,7 +296,7 @@ func (t *Trace) delegation(at *TreeItem, nth int) *Delegation {
 	return nil
 }
 
-// lies reports whether s is the session top or lies below it.
-func lies(s, top *session.Session) bool {
-	return top != nil && (s == top || slices.ContainsFunc(top.Children, func(child *session.Session) bool { return lies(s, child) }))
+// isInSubtree reports whether s is the session top or lies below it.
+func isInSubtree(s, top *session.Session) bool {
+	return top != nil && (s == top || slices.ContainsFunc(top.Children, func(child *session.Session) bool { return isInSubtree(s, child) }))
 }

@@ -17,22 +17,22 @@ type interval struct {
 	end   int         // index of the result, or behind the last item
 }
 
-// intervals are the times of the session's calls whose children are recorded, in
+// callIntervals are the times of the session's calls whose children are recorded, in
 // the order of their ends.
-func (c *comparer) intervals(p *pair) []interval {
+func (c *comparer) callIntervals(p *pair) []interval {
 	var list []interval
-	for _, d := range c.recorded.session(p.recorded).Delegations {
+	for _, d := range c.recorded.sessionReplay(p.recorded).Delegations {
 		if d.Child == nil || p.storedCall(d) == nil {
 			continue
 		}
-		begin, below := p.match[d.Item]+1, c.below(d)
-		list = append(list, interval{d, below, begin, begin, p.closes(d, begin, below)})
+		begin, below := p.match[d.Item]+1, c.heardBelow(d)
+		list = append(list, interval{d, below, begin, begin, p.findClosing(d, begin, below)})
 	}
 	slices.SortStableFunc(list, func(a, b interval) int { return a.end - b.end })
 	for n := range list {
 		v := &list[n]
-		for _, other := range c.recorded.session(p.recorded).Delegations {
-			if other.Item != v.call.Item || other.Result < 0 || other.Nth > v.call.Nth && !p.answered(v.call) {
+		for _, other := range c.recorded.sessionReplay(p.recorded).Delegations {
+			if other.Item != v.call.Item || other.Result < 0 || other.Nth > v.call.Nth && !p.isAnswered(v.call) {
 				continue
 			}
 			if at := p.match[other.Result]; at < v.end {
@@ -43,8 +43,8 @@ func (c *comparer) intervals(p *pair) []interval {
 	return list
 }
 
-// answered reports whether the store has the result of a recorded call.
-func (p *pair) answered(d *Delegation) bool { return d.Result >= 0 && p.match[d.Result] >= 0 }
+// isAnswered reports whether the store has the result of a recorded call.
+func (p *pair) isAnswered(d *Delegation) bool { return d.Result >= 0 && p.match[d.Result] >= 0 }
 
 // storedCall is the stored form of a recorded delegation call, nil when it is
 // lost or delegates nothing.
@@ -60,10 +60,10 @@ func (p *pair) storedCall(d *Delegation) *session.Call {
 	return call
 }
 
-// closes is the index of the stored item, from begin on, that ends a recorded
+// findClosing is the index of the stored item, from begin on, that ends a recorded
 // delegation: its result, also one that was not recorded; where that is missing
 // the caller's next turn or the user's, or behind the last item.
-func (p *pair) closes(d *Delegation, begin int, below []heard) int {
+func (p *pair) findClosing(d *Delegation, begin int, below []heard) int {
 	if d.Result >= 0 && p.match[d.Result] >= begin {
 		return p.match[d.Result]
 	}
@@ -84,12 +84,12 @@ func (p *pair) callerAnswers(d *Delegation, j int, below []heard) bool {
 		!slices.ContainsFunc(below, func(h heard) bool { return h.content.key == it.key })
 }
 
-// excuse finds the stored items that no event made where they stand, but of which
+// excuseCopies finds the stored items that no event made where they stand, but of which
 // the recording knows: copies of what a child said while the call that started it
 // ran. It is lost, which tells the rest.
-func (c *comparer) excuse(p *pair) {
+func (c *comparer) excuseCopies(p *pair) {
 	var behind []int
-	for _, d := range c.recorded.session(p.recorded).Delegations {
+	for _, d := range c.recorded.sessionReplay(p.recorded).Delegations {
 		if d.Child == nil || p.storedCall(d) != nil {
 			continue
 		}
@@ -100,14 +100,14 @@ func (c *comparer) excuse(p *pair) {
 			}
 			begin = behind[d.Item] + 1
 		}
-		below := c.below(d)
+		below := c.heardBelow(d)
 		copies := map[session.Digest]int{}
 		for i := range below {
 			if home := c.of[below[i].Session]; home.match[below[i].Item] >= 0 {
 				copies[below[i].content.key]++
 			}
 		}
-		for _, j := range p.unexplained(begin, p.closes(d, begin, below)) {
+		for _, j := range p.listUnexplained(begin, p.findClosing(d, begin, below)) {
 			if key := p.rows[j].key; copies[key] > 0 && !p.excused[j] {
 				p.excused[j] = true
 				copies[key]--
@@ -136,7 +136,7 @@ func (p *pair) excuseReplies() {
 			open[call.ID] = !slices.ContainsFunc(p.events[at+1:r.end], func(it content) bool { return it.AnswersCall(call.ID) })
 		}
 		for j := p.match[at] + 1; j <= r.last; j++ {
-			if p.free(j) && isReply(p.rows[j]) && p.answersOpen(j, open) {
+			if p.isFree(j) && isReply(p.rows[j]) && p.answersOpen(j, open) {
 				p.excused[j] = true
 			}
 		}

@@ -6,9 +6,9 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// fromLeaked reports whether the tool item at index i answers nothing but calls
+// isFromLeaked reports whether the tool item at index i answers nothing but calls
 // of children, and notes which calls it answers.
-func (w *window) fromLeaked(rs *Session, i int) bool {
+func (w *window) isFromLeaked(rs *Session, i int) bool {
 	results := rs.Session.Items[i].Results
 	leaked := len(results) > 0
 	for n := range results {
@@ -47,31 +47,31 @@ func (c *claim) isChilds() bool {
 	open, made := c.w.asked[c.id] > 0, c.w.made[c.id] > 0
 	switch {
 	case !open:
-		return made || foreign && (!c.awaited() || holds(c.nextChild(), c.it))
+		return made || foreign && (!c.isAwaited() || hasCopy(c.nextChild(), c.it))
 	case !foreign:
 		return made && c.it.Agent == "" && c.answeredAgain(c.waitsBesides())
 	case !c.canTakeOver():
 		return true
-	case holds(c.nextChild(), c.it):
+	case hasCopy(c.nextChild(), c.it):
 		return c.answeredAgain(false)
 	case c.endsChild():
 		return false
-	case c.heirOfLeaked() && !c.callerSpeaksNext():
+	case c.isHeirOfLeaked() && !c.callerSpeaksNext():
 		return true
 	}
 	return c.answeredAgain(c.waitsBesides())
 }
 
-// awaited reports whether the last own call with the id, made before the result, has
+// isAwaited reports whether the last own call with the id, made before the result, has
 // no result before it. Such a result has the name of who called, because only those of
 // the window's calls can take over a child's row, or it is older than the window.
-func (c *claim) awaited() bool {
+func (c *claim) isAwaited() bool {
 	late, open := c.it.Time.Before(c.opener.Time), false
 	for j := range c.i {
 		it := &c.rs.Session.Items[j]
 		switch {
 		case c.rs.Steps[j].Action == Skip:
-		case it.Makes(c.id):
+		case it.MakesCall(c.id):
 			open = late || it.Agent == c.it.Agent
 		case it.AnswersCall(c.id):
 			open = false
@@ -113,15 +113,15 @@ func (c *claim) nextChild() *session.Session {
 	return nil
 }
 
-// holds reports whether the session or one below it has a copy of the item that its
+// hasCopy reports whether the session or one below it has a copy of the item that its
 // time does not rule out.
-func holds(s *session.Session, it *session.Item) bool {
+func hasCopy(s *session.Session, it *session.Item) bool {
 	if s == nil {
 		return false
 	}
 	return slices.ContainsFunc(s.Items, func(other session.Item) bool {
 		return other.Meaning == it.Meaning && (other.Time.Equal(it.Time) || other.Time.IsZero() || it.Time.IsZero())
-	}) || slices.ContainsFunc(s.Children, func(child *session.Session) bool { return holds(child, it) })
+	}) || slices.ContainsFunc(s.Children, func(child *session.Session) bool { return hasCopy(child, it) })
 }
 
 // endsChild reports whether the sub-session item of a child follows at once: a
@@ -131,9 +131,9 @@ func (c *claim) endsChild() bool {
 	return next < len(c.rs.Session.Items) && c.rs.Session.Items[next].Kind == session.SubSession
 }
 
-// heirOfLeaked reports whether the result carries the name of an agent that a
+// isHeirOfLeaked reports whether the result carries the name of an agent that a
 // leaked call of the id asked, and no call of the opener.
-func (c *claim) heirOfLeaked() bool {
+func (c *claim) isHeirOfLeaked() bool {
 	return c.w.heirs[heir{c.id, c.it.Agent}] && !slices.ContainsFunc(c.opener.Calls, func(call session.Call) bool {
 		return call.ID == c.id && call.Delegation != nil && call.Delegation.Agent == c.it.Agent
 	})
@@ -179,7 +179,7 @@ func (c *claim) answeredAgain(asks bool) bool {
 			return false
 		case c.goesOn(it) && it.Agent != "":
 			return false
-		case asks && it.Makes(c.id):
+		case asks && it.MakesCall(c.id):
 			asked++
 		case it.AnswersCall(c.id) && asked == 0:
 			return true

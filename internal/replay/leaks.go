@@ -6,9 +6,9 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// attribute gives every leaked item of a window its delegation, its frame and
+// attributeLeaks gives every leaked item of a window its delegation, its frame and
 // its twin.
-func attribute(trace *Trace, rs *Session, w *window) {
+func attributeLeaks(trace *Trace, rs *Session, w *window) {
 	if len(w.leaked) == 0 {
 		return
 	}
@@ -18,7 +18,7 @@ func attribute(trace *Trace, rs *Session, w *window) {
 		a.frames = append(a.frames, newFrames(trace, d))
 	}
 	for _, i := range w.leaked {
-		a.place(i)
+		a.placeLeaked(i)
 	}
 	for n, d := range w.calls {
 		a.copies[n].takeLeftOver(d)
@@ -36,13 +36,13 @@ type attribution struct {
 	frames []*frames
 }
 
-// place finds out where the leaked item at index i belongs.
-func (a *attribution) place(i int) {
+// placeLeaked finds out where the leaked item at index i belongs.
+func (a *attribution) placeLeaked(i int) {
 	it := &a.rs.Session.Items[i]
 	n := a.callOf(it, i)
-	leaked := Leaked{Item: i, Twin: a.copies[n].take(it)}
-	leaked.Frame = a.frames[n].enter(it, leaked.Twin)
-	a.frames[n].open(it, &leaked)
+	leaked := Leaked{Item: i, Twin: a.copies[n].takeCopy(it)}
+	leaked.Frame = a.frames[n].enterItem(it, leaked.Twin)
+	a.frames[n].openInnerFrame(it, &leaked)
 	d := a.w.calls[n]
 	d.Leaked = append(d.Leaked, leaked)
 	a.rs.Steps[i].Frame, a.rs.Steps[i].Depth = leaked.Frame, leaked.Frame.Depth()
@@ -83,14 +83,14 @@ func (a *attribution) callOf(it *session.Item, i int) int {
 			continue
 		}
 		open = append(open, n)
-		if next < 0 || before(d, calls[next]) {
+		if next < 0 || endsBefore(d, calls[next]) {
 			next = n
 		}
 	}
 	if next < 0 { // the window outlived its calls: cannot be, but never fail
 		return len(calls) - 1
 	}
-	if calls[next].Child == nil || a.copies[next].has(it) || a.frames[next].names(it.Agent) {
+	if calls[next].Child == nil || a.copies[next].has(it) || a.frames[next].hasAsked(it.Agent) {
 		return next
 	}
 	for _, n := range open {
@@ -101,9 +101,9 @@ func (a *attribution) callOf(it *session.Item, i int) int {
 	return next
 }
 
-// before orders open calls by the place of their results; calls without one
+// endsBefore orders open calls by the place of their results; calls without one
 // come last, in the order of the batch.
-func before(a, b *Delegation) bool {
+func endsBefore(a, b *Delegation) bool {
 	if a.Result < 0 || b.Result < 0 {
 		return a.Result >= 0 && b.Result < 0
 	}
@@ -133,15 +133,15 @@ type leak struct {
 // produced while these were open. Runtimes that leak run the calls of a batch
 // one after another, so a child comes first in its own stretch.
 func (c *comparer) findLeaks(p *pair) {
-	intervals := c.intervals(p)
+	intervals := c.callIntervals(p)
 	used := map[TreeItem]bool{}
 	explain := func(j int, h *heard, v *interval) {
 		p.leaks[j], used[h.TreeItem] = &leak{h, v.call}, true
 	}
 	for n := range intervals {
 		v := &intervals[n]
-		left, rows := v.left(used), p.unexplained(v.own, v.end)
-		for i, at := range align(contentsOf(left), pick(p.rows, rows), p.standsForChild) {
+		left, rows := v.listUnused(used), p.listUnexplained(v.own, v.end)
+		for i, at := range alignContents(contentsOf(left), pickRows(p.rows, rows), p.standsForChild) {
 			if at >= 0 {
 				explain(rows[at], left[i], v)
 			}
@@ -149,12 +149,12 @@ func (c *comparer) findLeaks(p *pair) {
 	}
 	for n := range intervals { // children that ran at the same time
 		v := &intervals[n]
-		rows := p.unexplained(v.begin, v.end)
+		rows := p.listUnexplained(v.begin, v.end)
 		if len(rows) == 0 {
 			continue
 		}
 		left := map[session.Digest][]*heard{}
-		for _, h := range v.left(used) {
+		for _, h := range v.listUnused(used) {
 			left[h.content.key] = append(left[h.content.key], h)
 		}
 		for _, j := range rows {
@@ -166,8 +166,8 @@ func (c *comparer) findLeaks(p *pair) {
 	}
 }
 
-// left lists what no stored item of the caller's session is yet.
-func (v *interval) left(used map[TreeItem]bool) []*heard {
+// listUnused lists what no stored item of the caller's session is yet.
+func (v *interval) listUnused(used map[TreeItem]bool) []*heard {
 	var list []*heard
 	for i := range v.below {
 		if !used[v.below[i].TreeItem] {
@@ -185,9 +185,9 @@ func contentsOf(list []*heard) []content {
 	return items
 }
 
-// unexplained lists the stored items of an interval that have no partner and that
+// listUnexplained lists the stored items of an interval that have no partner and that
 // a child can have said.
-func (p *pair) unexplained(begin, end int) []int {
+func (p *pair) listUnexplained(begin, end int) []int {
 	var list []int
 	for j := begin; j < end; j++ {
 		if p.back[j] < 0 && p.leaks[j] == nil && canLeak(p.rows[j].Item) && !p.rows[j].Flags.Has(session.Synthetic) {
@@ -200,7 +200,7 @@ func (p *pair) unexplained(begin, end int) []int {
 // canLeak reports whether the stream has the item as an event of a child: a task
 // that a child gets is on no stream, and its sub-sessions are in its record.
 func canLeak(it *session.Item) bool {
-	return it.Kind == session.Summary || it.Kind == session.Message && (it.Role == session.Assistant || it.Answers())
+	return it.Kind == session.Summary || it.Kind == session.Message && (it.Role == session.Assistant || it.IsAnswer())
 }
 
 // standsForChild reports whether a stored item can be what a child said. A result
@@ -221,7 +221,7 @@ func (p *pair) standsForChild(stored, recorded content) bool {
 	return true
 }
 
-func pick(rows []content, list []int) []content {
+func pickRows(rows []content, list []int) []content {
 	picked := make([]content, len(list))
 	for n, j := range list {
 		picked[n] = rows[j]
@@ -229,9 +229,9 @@ func pick(rows []content, list []int) []content {
 	return picked
 }
 
-// below lists what the child of a recorded call and those below it said, in the
+// heardBelow lists what the child of a recorded call and those below it said, in the
 // order in which it was said when one call runs after another.
-func (c *comparer) below(call *Delegation) []heard {
+func (c *comparer) heardBelow(call *Delegation) []heard {
 	var list []heard
 	seen := map[*session.Session]bool{}
 	var add func(*route)
@@ -243,9 +243,9 @@ func (c *comparer) below(call *Delegation) []heard {
 		seen[s] = true
 		children := map[int][]*route{} // by the item before which they ended
 		answers := map[int]bool{}      // results of children that spoke last
-		for _, d := range c.recorded.session(s).Delegations {
+		for _, d := range c.recorded.sessionReplay(s).Delegations {
 			if d.Child != nil {
-				children[ended(d)] = append(children[ended(d)], &route{d, r})
+				children[endIndex(d)] = append(children[endIndex(d)], &route{d, r})
 				answers[d.Result] = LastAnswer(d.Child) >= 0
 			}
 		}
@@ -264,8 +264,8 @@ func (c *comparer) below(call *Delegation) []heard {
 	return list
 }
 
-// ended is the index of the item before which a recorded child was over.
-func ended(d *Delegation) int {
+// endIndex is the index of the item before which a recorded child was over.
+func endIndex(d *Delegation) int {
 	switch {
 	case d.Reference >= 0:
 		return d.Reference
@@ -281,11 +281,11 @@ type copies map[session.Digest][]TreeItem
 
 func copiesBelow(child *session.Session) copies {
 	c := copies{}
-	c.add(child, map[*session.Session]bool{})
+	c.addSession(child, map[*session.Session]bool{})
 	return c
 }
 
-func (c copies) add(s *session.Session, seen map[*session.Session]bool) {
+func (c copies) addSession(s *session.Session, seen map[*session.Session]bool) {
 	if s == nil || seen[s] {
 		return
 	}
@@ -296,24 +296,24 @@ func (c copies) add(s *session.Session, seen map[*session.Session]bool) {
 		}
 	}
 	for _, child := range s.Children {
-		c.add(child, seen)
+		c.addSession(child, seen)
 	}
 }
 
 // has reports whether a copy of the item is left that its time does not rule out.
-func (c copies) has(it *session.Item) bool { return c.find(it) >= 0 }
+func (c copies) has(it *session.Item) bool { return c.findCopy(it) >= 0 }
 
-// take takes the copy of the item that has its time, else the first one whose
+// takeCopy takes the copy of the item that has its time, else the first one whose
 // time is not known. An agent may say the same thing several times, and not
 // every time need be stored.
-func (c copies) take(it *session.Item) *TreeItem {
-	if n := c.find(it); n >= 0 {
-		return c.remove(it.Meaning, n)
+func (c copies) takeCopy(it *session.Item) *TreeItem {
+	if n := c.findCopy(it); n >= 0 {
+		return c.removeCopy(it.Meaning, n)
 	}
 	return nil
 }
 
-func (c copies) find(it *session.Item) int {
+func (c copies) findCopy(it *session.Item) int {
 	list := c[it.Meaning]
 	if n := slices.IndexFunc(list, func(p TreeItem) bool { return p.item().Time.Equal(it.Time) }); n >= 0 {
 		return n
@@ -321,7 +321,7 @@ func (c copies) find(it *session.Item) int {
 	return slices.IndexFunc(list, func(p TreeItem) bool { return it.Time.IsZero() || p.item().Time.IsZero() })
 }
 
-func (c copies) remove(m session.Digest, n int) *TreeItem {
+func (c copies) removeCopy(m session.Digest, n int) *TreeItem {
 	taken := c[m][n]
 	c[m] = slices.Delete(c[m], n, n+1)
 	return &taken
@@ -333,7 +333,7 @@ func (c copies) takeLeftOver(d *Delegation) {
 	for n := range d.Leaked {
 		l := &d.Leaked[n]
 		if m := d.Session.Items[l.Item].Meaning; l.Twin == nil && len(c[m]) > 0 {
-			l.Twin = c.remove(m, 0)
+			l.Twin = c.removeCopy(m, 0)
 		}
 	}
 }

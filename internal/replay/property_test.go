@@ -23,7 +23,7 @@ func check(t *testing.T, property func(*rapid.T)) {
 func TestReplayOfAHealthyTreeSkipsNothing(t *testing.T) {
 	check(t, func(rt *rapid.T) {
 		r := treetest.Programs().Draw(rt, "program").Render(false)
-		trace := replay.Stored(treetest.Tree(t, r.Notation))
+		trace := replay.TraceStored(treetest.Tree(t, r.Notation))
 		for _, rs := range trace.Sessions {
 			for i, step := range rs.Steps {
 				if step.Action == replay.Skip {
@@ -38,7 +38,7 @@ func TestReplayOfAHealthyTreeSkipsNothing(t *testing.T) {
 func TestReplayOfALeakyTreeSkipsExactlyWhatLeaked(t *testing.T) {
 	check(t, func(rt *rapid.T) {
 		r := treetest.Programs().Draw(rt, "program").Render(true)
-		trace := replay.Stored(treetest.Tree(t, r.Notation))
+		trace := replay.TraceStored(treetest.Tree(t, r.Notation))
 		checkSteps(t, trace)
 		want := ""
 		for _, l := range r.Leaks {
@@ -64,7 +64,7 @@ func TestReplayDoesNotNeedTimes(t *testing.T) {
 		for _, l := range r.Leaks {
 			leaked[l.Item] = true
 		}
-		for _, rs := range replay.Stored(treetest.Tree(t, notation)).Sessions {
+		for _, rs := range replay.TraceStored(treetest.Tree(t, notation)).Sessions {
 			for i, step := range rs.Steps {
 				if root := rs.Session.Parent == ""; (step.Action == replay.Skip) != (root && leaked[i]) {
 					rt.Fatalf("%s.%d: %v\n%s", rs.Session.ID, i, step.Action, notation)
@@ -112,7 +112,7 @@ func checkChildren(t *rapid.T, trace *replay.Trace, rs *replay.Session, notation
 func TestReplayNeverFails(t *testing.T) {
 	check(t, func(rt *rapid.T) {
 		tree := treetest.Wild().Draw(rt, "tree")
-		trace := replay.Stored(tree)
+		trace := replay.TraceStored(tree)
 		checkSteps(t, trace)
 		if len(trace.Sessions) != len(tree.Sessions) {
 			rt.Fatalf("%d sessions replayed, not %d", len(trace.Sessions), len(tree.Sessions))

@@ -2,12 +2,12 @@ package replay
 
 import "github.com/sessctl/sessctl/internal/session"
 
-// trace replays the stored tree with the recording as its witness.
-func (c *comparer) trace(stored *session.Tree) *Trace {
+// traceStored replays the stored tree with the recording as its witness.
+func (c *comparer) traceStored(stored *session.Tree) *Trace {
 	known := witness{}
 	for _, p := range c.pairs {
 		for j, l := range p.leaks {
-			if l != nil || isTurn(p.rows[j]) && (p.foreign(j) || p.excused[j]) {
+			if l != nil || isTurn(p.rows[j]) && (p.isForeign(j) || p.excused[j]) {
 				known[TreeItem{p.stored, j}] = l != nil
 			}
 		}
@@ -15,19 +15,19 @@ func (c *comparer) trace(stored *session.Tree) *Trace {
 	trace, windows := walkAll(stored, known)
 	calls, children := map[*Delegation]*Delegation{}, map[*Delegation]string{}
 	for _, p := range c.pairs {
-		for _, d := range c.recorded.session(p.recorded).Delegations {
+		for _, d := range c.recorded.sessionReplay(p.recorded).Delegations {
 			if p.storedCall(d) == nil {
 				continue
 			}
-			calls[d] = trace.delegation(&TreeItem{p.stored, p.match[d.Item]}, d.Nth)
+			calls[d] = trace.findDelegation(&TreeItem{p.stored, p.match[d.Item]}, d.Nth)
 			if d.Child != nil {
 				children[calls[d]] = c.storedID(d.Child)
 			}
 		}
 	}
-	link(stored, trace, windows, children)
+	linkChildren(stored, trace, windows, children)
 	for _, p := range c.pairs {
-		c.leak(p, trace, calls)
+		c.enterLeaks(p, trace, calls)
 	}
 	return trace
 }
@@ -40,9 +40,9 @@ func (c *comparer) storedID(s *session.Session) string {
 	return s.ID
 }
 
-// leak enters the leaked items of a session; calls are the stored delegations by
+// enterLeaks enters the leaked items of a session; calls are the stored delegations by
 // the recorded ones.
-func (c *comparer) leak(p *pair, trace *Trace, calls map[*Delegation]*Delegation) {
+func (c *comparer) enterLeaks(p *pair, trace *Trace, calls map[*Delegation]*Delegation) {
 	f := &recordedFrames{p: p, calls: calls, frames: map[*route]*Frame{}, openers: map[TreeItem]int{}}
 	for j, l := range p.leaks {
 		if l != nil {
@@ -53,19 +53,19 @@ func (c *comparer) leak(p *pair, trace *Trace, calls map[*Delegation]*Delegation
 		if l == nil {
 			continue
 		}
-		frame, d := f.at(l.of.route), calls[l.call]
-		d.Leaked = append(d.Leaked, Leaked{Item: j, Frame: frame, Twin: c.twin(l.of.TreeItem)})
-		step := &trace.session(p.stored).Steps[j]
+		frame, d := f.frameAt(l.of.route), calls[l.call]
+		d.Leaked = append(d.Leaked, Leaked{Item: j, Frame: frame, Twin: c.storedTwin(l.of.TreeItem)})
+		step := &trace.sessionReplay(p.stored).Steps[j]
 		step.Frame, step.Depth = frame, frame.Depth()
 	}
 }
 
-// twin is the stored item of a child that says the same as the recorded one, nil
+// storedTwin is the stored item of a child that says the same as the recorded one, nil
 // when there is none.
-func (c *comparer) twin(recorded TreeItem) *TreeItem {
+func (c *comparer) storedTwin(recorded TreeItem) *TreeItem {
 	home := c.of[recorded.Session]
 	j := home.match[recorded.Item]
-	if j < 0 || home.differing(recorded.Item) != nil {
+	if j < 0 || home.differingParts(recorded.Item) != nil {
 		return nil
 	}
 	return &TreeItem{home.stored, j}
@@ -79,10 +79,10 @@ type recordedFrames struct {
 	frames  map[*route]*Frame
 }
 
-// at is the frame of what was said at the end of a route. Where no stored session
+// frameAt is the frame of what was said at the end of a route. Where no stored session
 // has the call, it counts as said by the caller: there is no call to which it
 // could belong.
-func (f *recordedFrames) at(r *route) *Frame {
+func (f *recordedFrames) frameAt(r *route) *Frame {
 	if known := f.frames[r]; known != nil {
 		return known
 	}
@@ -91,7 +91,7 @@ func (f *recordedFrames) at(r *route) *Frame {
 	if r.outer == nil {
 		frame.Item = stored.Item
 	} else {
-		frame.Parent, frame.Copy = f.at(r.outer), stored
+		frame.Parent, frame.Copy = f.frameAt(r.outer), stored
 		if j, leaked := f.openers[TreeItem{d.Session, d.Item}]; leaked && d.Nth < len(f.p.rows[j].Calls) {
 			frame.Item = j
 		}

@@ -20,10 +20,10 @@ type run struct {
 	first, last int // the first and the last stored item with a partner at its place, -1 for none
 }
 
-// split finds the runs: where positions jump, items were not recorded. A runtime
+// splitRuns finds the runs: where positions jump, items were not recorded. A runtime
 // counts its own list, and a store has everything of it and what leaked besides,
 // so that an item's stored position is never less.
-func (p *pair) split() []*run {
+func (p *pair) splitRuns() []*run {
 	list := []*run{{}}
 	for i := range p.events {
 		if p.part && i > 0 && p.events[i].Position > p.events[i-1].Position+1 {
@@ -40,18 +40,18 @@ func (p *pair) split() []*run {
 	return list
 }
 
-// anchored finds the partners that say the same: as many as there can be, but
+// matchEqual finds the partners that say the same: as many as there can be, but
 // none before the place where its run began. Positions are believed unless most
 // of what the store has stands before them. References name their sub-sessions,
 // so of several ways those go first that part no reference from its own.
-func (p *pair) anchored() []int {
+func (p *pair) matchEqual() []int {
 	a, b := keysOf(p.events), keysOf(p.rows)
 	for _, r := range p.runs {
 		if last := r.end - 1; last >= 0 && p.events[last].cut { // the whole may say more, and stands at its place
 			a[last] = 0
 		}
 	}
-	match := equals(a, b, nil)
+	match := alignKeys(a, b, nil)
 	if !p.part {
 		return match
 	}
@@ -61,31 +61,31 @@ func (p *pair) anchored() []int {
 			limits.from[i] = r.bound
 		}
 	}
-	if limits.matter(match) {
-		if bound := equals(a, b, limits); 2*partners(bound) >= partners(match) {
+	if limits.isBrokenBy(match) {
+		if bound := alignKeys(a, b, limits); 2*countPartners(bound) >= countPartners(match) {
 			match = bound
 		} else {
-			p.unbind(limits)
+			p.unbindRuns(limits)
 		}
 	}
-	limits.hold(equals(p.references(p.events), p.references(p.rows), limits))
-	if limits.matter(match) {
-		if held := equals(a, b, limits); partners(held) >= partners(match) {
+	limits.holdTogether(alignKeys(p.referenceKeys(p.events), p.referenceKeys(p.rows), limits))
+	if limits.isBrokenBy(match) {
+		if held := alignKeys(a, b, limits); countPartners(held) >= countPartners(match) {
 			match = held
 		}
 	}
 	return match
 }
 
-func (p *pair) unbind(l *limits) {
+func (p *pair) unbindRuns(l *limits) {
 	for _, r := range p.runs {
 		r.bound = 0
 	}
 	clear(l.from)
 }
 
-// references are the keys of the items that refer to sub-sessions, 0 for others.
-func (p *pair) references(list []content) []session.Digest {
+// referenceKeys are the keys of the items that refer to sub-sessions, 0 for others.
+func (p *pair) referenceKeys(list []content) []session.Digest {
 	keys := make([]session.Digest, len(list))
 	for i := range list {
 		if list[i].Kind == session.SubSession && list[i].Child != "" {
@@ -95,7 +95,7 @@ func (p *pair) references(list []content) []session.Digest {
 	return keys
 }
 
-func partners(match []int) int {
+func countPartners(match []int) int {
 	n := 0
 	for _, j := range match {
 		if j >= 0 {
@@ -108,21 +108,21 @@ func partners(match []int) int {
 // limits say for each item of a sequence which ones of another it can be.
 type limits struct{ from, to []int }
 
-// allow reports whether two items can be partners; nil allows all.
-func (l *limits) allow(i, j int) bool { return l == nil || l.from[i] <= j && j < l.to[i] }
+// canPair reports whether two items can be partners; nil allows all.
+func (l *limits) canPair(i, j int) bool { return l == nil || l.from[i] <= j && j < l.to[i] }
 
-// matter reports whether a match breaks them.
-func (l *limits) matter(match []int) bool {
+// isBrokenBy reports whether a match breaks them.
+func (l *limits) isBrokenBy(match []int) bool {
 	for i, j := range match {
-		if j >= 0 && !l.allow(i, j) {
+		if j >= 0 && !l.canPair(i, j) {
 			return true
 		}
 	}
 	return false
 }
 
-// hold keeps partners together: nothing can stand on another side of them.
-func (l *limits) hold(match []int) {
+// holdTogether keeps partners together: nothing can stand on another side of them.
+func (l *limits) holdTogether(match []int) {
 	last := 0
 	for i, j := range match {
 		if j >= 0 {
@@ -147,8 +147,8 @@ func (l *limits) hold(match []int) {
 	}
 }
 
-// fill finds partners that do not say the same, run by run.
-func (p *pair) fill() {
+// matchSimilar finds partners that do not say the same, run by run.
+func (p *pair) matchSimilar() {
 	last := -1
 	for _, r := range p.runs {
 		to := len(p.rows)
@@ -156,7 +156,7 @@ func (p *pair) fill() {
 			to = p.match[r.end+n]
 		}
 		if from := max(r.bound, last+1); from <= to {
-			fill(p.match[r.begin:r.end], p.events[r.begin:r.end], p.rows[:to], from, standsFor)
+			fillGaps(p.match[r.begin:r.end], p.events[r.begin:r.end], p.rows[:to], from, standsFor)
 		}
 		for _, j := range p.match[r.begin:r.end] {
 			last = max(last, j)
@@ -164,10 +164,10 @@ func (p *pair) fill() {
 	}
 }
 
-// span finds where the items of the runs can stand: in all of the session, or from
+// markNear finds where the items of the runs can stand: in all of the session, or from
 // the user item that begins a run to the one that begins the next.
-func (p *pair) span() {
-	p.extent()
+func (p *pair) markNear() {
+	p.updateExtent()
 	for _, r := range p.runs {
 		from, to := r.bound, len(p.rows)
 		if p.part && r.first >= 0 {
@@ -185,8 +185,8 @@ func (p *pair) span() {
 	}
 }
 
-// extent finds the first and the last stored item of each run.
-func (p *pair) extent() {
+// updateExtent finds the first and the last stored item of each run.
+func (p *pair) updateExtent() {
 	clear(p.among)
 	for _, r := range p.runs {
 		r.first, r.last = -1, -1
@@ -210,10 +210,10 @@ func (p *pair) extent() {
 	}
 }
 
-// place is the stored item behind which a lost one should stand; behind is the
+// expectedPlace is the stored item behind which a lost one should stand; behind is the
 // latest partner of those before it. That of another run is too far away; copies of
 // what children said stand behind the call.
-func (p *pair) place(i, behind int) int {
+func (p *pair) expectedPlace(i, behind int) int {
 	if !p.part {
 		return behind
 	}

@@ -7,13 +7,13 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// Stored replays the stored items of every session of a tree.
-func Stored(tree *session.Tree) *Trace {
+// TraceStored replays the stored items of every session of a tree.
+func TraceStored(tree *session.Tree) *Trace {
 	trace, windows := walkAll(tree, nil)
-	link(tree, trace, windows, nil)
+	linkChildren(tree, trace, windows, nil)
 	for i, rs := range trace.Sessions {
 		for _, w := range windows[i] {
-			attribute(trace, rs, w)
+			attributeLeaks(trace, rs, w)
 		}
 	}
 	return trace
@@ -32,7 +32,7 @@ func walkAll(tree *session.Tree, known witness) (*Trace, [][]*window) {
 	}
 	var windows [][]*window
 	for _, s := range tree.Sessions {
-		rs, ws := walk(s, known)
+		rs, ws := walkSession(s, known)
 		trace.Sessions = append(trace.Sessions, rs)
 		windows = append(windows, ws)
 		if trace.bySession != nil {
@@ -42,9 +42,9 @@ func walkAll(tree *session.Tree, known witness) (*Trace, [][]*window) {
 	return trace, windows
 }
 
-// walk finds the windows of one session and gives every item its step; which
+// walkSession finds the windows of one session and gives every item its step; which
 // child is meant and where a leaked item belongs is decided later.
-func walk(s *session.Session, known witness) (*Session, []*window) {
+func walkSession(s *session.Session, known witness) (*Session, []*window) {
 	w := &walker{rs: &Session{Session: s, Steps: make([]Step, len(s.Items))}, told: known != nil}
 	for i := range s.Items {
 		it := &s.Items[i]
@@ -61,16 +61,16 @@ func walk(s *session.Session, known witness) (*Session, []*window) {
 				w.open.complete++
 			}
 		case it.Kind != session.Message:
-		case it.Role == session.User && !it.Flags.Has(session.Implicit) && !it.Answers():
-			w.shut(i)
+		case it.Role == session.User && !it.Flags.Has(session.Implicit) && !it.IsAnswer():
+			w.closeWindow(i)
 			w.batch = nil
 		case it.Role == session.Assistant:
-			w.answer(i)
-		case it.Answers():
-			w.result(i)
+			w.takeAnswer(i)
+		case it.IsAnswer():
+			w.takeResult(i)
 		}
 	}
-	w.shut(len(s.Items))
+	w.closeWindow(len(s.Items))
 	for _, d := range w.rs.Delegations {
 		if d.Call().Delegation.Apart && d.Final >= 0 {
 			d.End = d.Final + 1
@@ -93,24 +93,24 @@ type walker struct {
 
 // reasonOf says why a leaked item is one.
 func reasonOf(it *session.Item) Reason {
-	if it.Answers() {
+	if it.IsAnswer() {
 		return ResultOfLeaked
 	}
 	return BehindCall
 }
 
-// answer takes the assistant item at index i.
-func (w *walker) answer(i int) {
+// takeAnswer takes the assistant item at index i.
+func (w *walker) takeAnswer(i int) {
 	if w.open != nil && w.speaksAgain(i) {
-		w.shut(i)
+		w.closeWindow(i)
 	}
 	if w.open != nil {
-		w.open.leak(w.rs, i, BehindCall)
+		w.open.recordLeak(w.rs, i, BehindCall)
 		return
 	}
-	w.batch = delegations(w.rs.Session, i)
+	w.batch = itemDelegations(w.rs.Session, i)
 	w.rs.Delegations = append(w.rs.Delegations, w.batch...)
-	w.await(i)
+	w.awaitResults(i)
 	if opened := openWindow(i, w.batch); opened != nil {
 		w.windows, w.open = append(w.windows, opened), opened
 	}
@@ -121,33 +121,33 @@ func (w *walker) answer(i int) {
 // complete, and a repair gives a rebuilt session nothing but its own items.
 func (w *walker) speaksAgain(i int) bool {
 	s := w.rs.Session
-	return w.told || rebuilt(s) || w.open.over() && s.Items[i].Agent == s.Items[w.open.opener].Agent
+	return w.told || isRebuilt(s) || w.open.isOver() && s.Items[i].Agent == s.Items[w.open.opener].Agent
 }
 
-// result takes the tool item at index i.
-func (w *walker) result(i int) {
-	if w.open != nil && !w.told && w.open.fromLeaked(w.rs, i) {
-		w.open.leak(w.rs, i, ResultOfLeaked)
+// takeResult takes the tool item at index i.
+func (w *walker) takeResult(i int) {
+	if w.open != nil && !w.told && w.open.isFromLeaked(w.rs, i) {
+		w.open.recordLeak(w.rs, i, ResultOfLeaked)
 		return
 	}
 	waiting := 0
 	if w.open != nil {
-		waiting = w.open.unanswered()
+		waiting = w.open.countUnanswered()
 	}
-	note(w.batch, &w.rs.Session.Items[i], i)
-	w.settle(i)
+	noteResults(w.batch, &w.rs.Session.Items[i], i)
+	w.settleResults(i)
 	if w.open == nil {
 		return
 	}
-	w.open.complete = max(0, w.open.complete-(waiting-w.open.unanswered()))
+	w.open.complete = max(0, w.open.complete-(waiting-w.open.countUnanswered()))
 	w.rs.Steps[i].Reason = OwnResult
-	if w.open.unanswered() == 0 {
-		w.shut(i + 1)
+	if w.open.countUnanswered() == 0 {
+		w.closeWindow(i + 1)
 	}
 }
 
-// await takes up the delegations of the own item at index i.
-func (w *walker) await(i int) {
+// awaitResults takes up the delegations of the own item at index i.
+func (w *walker) awaitResults(i int) {
 	for n := range w.rs.Session.Items[i].Calls {
 		delete(w.asked, w.rs.Session.Items[i].Calls[n].ID)
 	}
@@ -159,16 +159,16 @@ func (w *walker) await(i int) {
 	}
 }
 
-// settle gives the tool item at index i to delegations that it answers late. The first
+// settleResults gives the tool item at index i to delegations that it answers late. The first
 // result of a call that has a window comes with its batch (see note); others come at any
 // time: of a child in the background or in another process, and of one that a person had
 // to let go on.
-func (w *walker) settle(i int) {
+func (w *walker) settleResults(i int) {
 	it := &w.rs.Session.Items[i]
 	for n := range it.Results {
 		r := &it.Results[n]
 		list := w.asked[r.CallID]
-		at := slices.IndexFunc(list, (*Delegation).awaits)
+		at := slices.IndexFunc(list, (*Delegation).awaitsResult)
 		if at < 0 || slices.ContainsFunc(list, func(d *Delegation) bool { return d.Final == i }) {
 			continue
 		}
@@ -181,16 +181,16 @@ func (w *walker) settle(i int) {
 	}
 }
 
-// awaits reports whether a result can still come behind the caller's next items.
-func (d *Delegation) awaits() bool {
+// awaitsResult reports whether a result can still come behind the caller's next items.
+func (d *Delegation) awaitsResult() bool {
 	if r := d.Outcome(); r != nil {
 		return r.Pending
 	}
-	return !leaks(d.Call().Delegation)
+	return !leaksIntoCaller(d.Call().Delegation)
 }
 
-// shut closes the open window before the item at index end.
-func (w *walker) shut(end int) {
+// closeWindow closes the open window before the item at index end.
+func (w *walker) closeWindow(end int) {
 	if w.open == nil {
 		return
 	}
@@ -201,13 +201,13 @@ func (w *walker) shut(end int) {
 	w.open = nil
 }
 
-// link decides which child session belongs to which delegation call, from the
+// linkChildren decides which child session belongs to which delegation call, from the
 // strongest evidence to the weakest: the id that the store recorded with the
 // call, the sub-session item in the call's own stretch of the window, equal
 // task texts, the child's last answer, and for children that no item refers to
 // whatever fits exactly one call. Where several fit, nobody is linked. known has
 // the ids of children that are sure besides, whether the tree has them or not.
-func link(tree *session.Tree, trace *Trace, windows [][]*window, known map[*Delegation]string) {
+func linkChildren(tree *session.Tree, trace *Trace, windows [][]*window, known map[*Delegation]string) {
 	if len(tree.Sessions) == 1 {
 		return
 	}
@@ -221,18 +221,18 @@ func link(tree *session.Tree, trace *Trace, windows [][]*window, known map[*Dele
 		}
 	}
 	for i, rs := range trace.Sessions {
-		refs := l.references(rs.Session)
-		l.recorded(rs, refs)
+		refs := l.listReferences(rs.Session)
+		l.linkRecorded(rs, refs)
 		for _, w := range windows[i] {
-			l.byPosition(rs, w, refs)
+			l.linkByPosition(rs, w, refs)
 		}
-		l.byContent(rs, refs)
+		l.linkByContent(rs, refs)
 		for _, w := range windows[i] {
-			l.behindResult(rs, w, refs)
+			l.linkBehindResult(rs, w, refs)
 		}
 	}
 	for _, rs := range trace.Sessions {
-		l.unreferenced(rs)
+		l.linkUnreferenced(rs)
 	}
 	for _, rs := range trace.Sessions {
 		for _, d := range rs.Delegations {
@@ -256,7 +256,7 @@ type reference struct {
 	child *session.Session
 }
 
-func (l *linker) references(s *session.Session) []reference {
+func (l *linker) listReferences(s *session.Session) []reference {
 	var list []reference
 	for i := range s.Items {
 		if s.Items[i].Kind != session.SubSession {
@@ -269,16 +269,16 @@ func (l *linker) references(s *session.Session) []reference {
 	return list
 }
 
-// settled reports whether the child of a call is known, stored or not.
-func (l *linker) settled(d *Delegation) bool { return d.Child != nil || l.known[d] != "" }
+// isSettled reports whether the child of a call is known, stored or not.
+func (l *linker) isSettled(d *Delegation) bool { return d.Child != nil || l.known[d] != "" }
 
-func (l *linker) take(d *Delegation, child *session.Session, item int) {
+func (l *linker) assignChild(d *Delegation, child *session.Session, item int) {
 	d.Child, d.Reference = child, item
 	l.taken[child] = true
 }
 
-// recorded links the children whose id the store keeps with the call.
-func (l *linker) recorded(rs *Session, refs []reference) {
+// linkRecorded links the children whose id the store keeps with the call.
+func (l *linker) linkRecorded(rs *Session, refs []reference) {
 	for _, d := range rs.Delegations {
 		id := cmp.Or(l.known[d], d.Call().Delegation.Child)
 		if id == "" {
@@ -289,33 +289,33 @@ func (l *linker) recorded(rs *Session, refs []reference) {
 			if item >= 0 {
 				item = refs[item].item
 			}
-			l.take(d, c, item)
+			l.assignChild(d, c, item)
 		}
 	}
 }
 
-// byPosition links the sub-session item that stands alone between the previous
+// linkByPosition links the sub-session item that stands alone between the previous
 // result of the batch and a call's own result (docker agent 3.2), unless task or
 // agent say that it is another call's.
-func (l *linker) byPosition(rs *Session, w *window, refs []reference) {
+func (l *linker) linkByPosition(rs *Session, w *window, refs []reference) {
 	for n, d := range w.calls {
-		if l.settled(d) {
+		if l.isSettled(d) {
 			continue
 		}
-		from, to := w.stretch(n, refs)
+		from, to := w.callStretch(n, refs)
 		found := slices.DeleteFunc(slices.Clone(refs), func(r reference) bool { return r.item <= from || r.item >= to || l.taken[r.child] })
 		if len(found) == 1 && !isAnothers(rs, d, found[0]) {
-			l.take(d, found[0].child, found[0].item)
+			l.assignChild(d, found[0].child, found[0].item)
 		}
 	}
 }
 
-// stretch is the part of the window that belongs to the n-th delegation when
+// callStretch is the part of the window that belongs to the n-th delegation when
 // calls run one after another: from the end of the latest earlier one to its own. A
 // call without a result has what is left, if it is the first such call.
-func (w *window) stretch(n int, refs []reference) (from, to int) {
+func (w *window) callStretch(n int, refs []reference) (from, to int) {
 	d := w.calls[n]
-	from, to = w.opener, d.last(refs)+1
+	from, to = w.opener, d.lastItem(refs)+1
 	if d.Result < 0 {
 		to = w.end
 		for _, other := range w.calls[:n] {
@@ -325,22 +325,22 @@ func (w *window) stretch(n int, refs []reference) (from, to int) {
 		}
 	}
 	for _, other := range w.calls {
-		if last := other.last(refs); other != d && last > from && last < to {
+		if last := other.lastItem(refs); other != d && last > from && last < to {
 			from = last
 		}
 	}
 	return from, to
 }
 
-// last is the index of the item that ends the delegation: its result, or the reference
+// lastItem is the index of the item that ends the delegation: its result, or the reference
 // right behind it where the result took over a row of the child (docs/stores/docker-agent.md#which-versions-leak).
-func (d *Delegation) last(refs []reference) int {
+func (d *Delegation) lastItem(refs []reference) int {
 	agent := ""
 	if d.Result >= 0 {
 		agent = d.Session.Items[d.Result].Agent
 	}
 	if agent != "" && agent != d.Caller() && slices.ContainsFunc(refs, func(r reference) bool {
-		return r.item == d.Result+1 && !contradicts(d, r.child)
+		return r.item == d.Result+1 && !contradictsCall(d, r.child)
 	}) {
 		return d.Result + 1
 	}
@@ -350,14 +350,14 @@ func (d *Delegation) last(refs []reference) int {
 // isAnothers reports whether the child cannot be the call's and can be that of
 // another call before the reference.
 func isAnothers(rs *Session, d *Delegation, r reference) bool {
-	return differs(d, r.child) && slices.ContainsFunc(rs.Delegations, func(other *Delegation) bool {
-		return other != d && other.Child == nil && other.Item < r.item && !differs(other, r.child)
+	return differsFromCall(d, r.child) && slices.ContainsFunc(rs.Delegations, func(other *Delegation) bool {
+		return other != d && other.Child == nil && other.Item < r.item && !differsFromCall(other, r.child)
 	})
 }
 
-// byContent links the referenced children that position did not decide: by the
+// linkByContent links the referenced children that position did not decide: by the
 // task text, then by the answer that came back.
-func (l *linker) byContent(rs *Session, refs []reference) {
+func (l *linker) linkByContent(rs *Session, refs []reference) {
 	for _, same := range []func(*Delegation, *session.Session) bool{sameTask, sameAnswer} {
 		for _, r := range refs {
 			if l.taken[r.child] {
@@ -365,30 +365,30 @@ func (l *linker) byContent(rs *Session, refs []reference) {
 			}
 			var fits []*Delegation
 			for _, d := range rs.Delegations {
-				if !l.settled(d) && d.Item < r.item && (r.item < d.End || !d.Call().Delegation.Blocking) && same(d, r.child) {
+				if !l.isSettled(d) && d.Item < r.item && (r.item < d.End || !d.Call().Delegation.Blocking) && same(d, r.child) {
 					fits = append(fits, d)
 				}
 			}
 			if len(fits) > 0 && (len(fits) == 1 || sameWindow(fits)) {
-				l.take(fits[0], r.child, r.item)
+				l.assignChild(fits[0], r.child, r.item)
 			}
 		}
 	}
 }
 
-// behindResult links a sub-session item that stands behind its call's result in
+// linkBehindResult links a sub-session item that stands behind its call's result in
 // the same answer group (docs/stores/docker-agent.md#which-versions-leak: the child's unfinished row became
 // the parent's result row, which is older than the sub-session item).
-func (l *linker) behindResult(rs *Session, w *window, refs []reference) {
+func (l *linker) linkBehindResult(rs *Session, w *window, refs []reference) {
 	s := rs.Session
 	for _, d := range w.calls {
-		if l.settled(d) || d.Result < 0 {
+		if l.isSettled(d) || d.Result < 0 {
 			continue
 		}
 		for i := d.Result + 1; i < len(s.Items) && (!s.Items[i].OnWire() || s.Items[i].Role == session.Tool); i++ {
 			n := slices.IndexFunc(refs, func(r reference) bool { return r.item == i && !l.taken[r.child] })
 			if n >= 0 && !isAnothers(rs, d, refs[n]) {
-				l.take(d, refs[n].child, i)
+				l.assignChild(d, refs[n].child, i)
 				break
 			}
 		}
@@ -401,15 +401,15 @@ func sameWindow(list []*Delegation) bool {
 	return !slices.ContainsFunc(list, func(d *Delegation) bool { return d.Item != list[0].Item })
 }
 
-// unreferenced links children that name the session as parent and that no item
+// linkUnreferenced links children that name the session as parent and that no item
 // refers to (a crash, or the compaction bug: docs/stores/docker-agent.md#which-versions-leak).
-func (l *linker) unreferenced(rs *Session) {
+func (l *linker) linkUnreferenced(rs *Session) {
 	for _, c := range rs.Session.Children {
 		if c.Parent != rs.Session.ID || l.referenced[c.ID] || l.taken[c] {
 			continue
 		}
 		if d := l.onlyFit(rs.Delegations, c); d != nil {
-			l.take(d, c, -1)
+			l.assignChild(d, c, -1)
 		}
 	}
 }
@@ -421,7 +421,7 @@ func (l *linker) onlyFit(list []*Delegation, c *session.Session) *Delegation {
 	var strong, weak []*Delegation
 	for _, d := range list {
 		switch {
-		case l.settled(d) || contradicts(d, c):
+		case l.isSettled(d) || contradictsCall(d, c):
 		case sameTask(d, c) || sameAnswer(d, c):
 			strong = append(strong, d)
 		default:

@@ -19,7 +19,7 @@ func TestEqualsFindsALongestCommonSubsequence(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		a, b := keys.Draw(rt, "a"), keys.Draw(rt, "b")
 		found, last := 0, -1
-		for i, j := range equals(a, b, nil) {
+		for i, j := range alignKeys(a, b, nil) {
 			if j < 0 {
 				continue
 			}

@@ -23,8 +23,8 @@ type window struct {
 // the result of the call takes over the row that it began, with its name.
 type heir struct{ id, agent string }
 
-// delegations lists the delegation calls of the item at index i.
-func delegations(s *session.Session, i int) []*Delegation {
+// itemDelegations lists the delegation calls of the item at index i.
+func itemDelegations(s *session.Session, i int) []*Delegation {
 	var list []*Delegation
 	for n := range s.Items[i].Calls {
 		if s.Items[i].Calls[n].Delegation != nil {
@@ -34,16 +34,16 @@ func delegations(s *session.Session, i int) []*Delegation {
 	return list
 }
 
-// leaks reports whether items of the child can stand in its caller's session, where
+// leaksIntoCaller reports whether items of the child can stand in its caller's session, where
 // they take the place of the caller's own.
-func leaks(d *session.Delegation) bool { return d.Blocking && !d.Apart }
+func leaksIntoCaller(d *session.Delegation) bool { return d.Blocking && !d.Apart }
 
 // openWindow opens a window for those of an item's delegations that leak, nil when
 // none does.
 func openWindow(opener int, list []*Delegation) *window {
 	w := &window{opener: opener}
 	for _, d := range list {
-		if leaks(d.Call().Delegation) {
+		if leaksIntoCaller(d.Call().Delegation) {
 			w.calls = append(w.calls, d)
 		}
 	}
@@ -57,8 +57,8 @@ func openWindow(opener int, list []*Delegation) *window {
 	return w
 }
 
-// leak records an item of the window as a child's.
-func (w *window) leak(rs *Session, i int, why Reason) {
+// recordLeak records an item of the window as a child's.
+func (w *window) recordLeak(rs *Session, i int, why Reason) {
 	rs.Steps[i] = Step{Depth: 1, Action: Skip, Reason: why}
 	w.leaked = append(w.leaked, i)
 	for _, c := range rs.Session.Items[i].Calls {
@@ -69,8 +69,8 @@ func (w *window) leak(rs *Session, i int, why Reason) {
 	}
 }
 
-// note records which of the calls of a batch the tool item at index i answers.
-func note(batch []*Delegation, it *session.Item, i int) {
+// noteResults records which of the calls of a batch the tool item at index i answers.
+func noteResults(batch []*Delegation, it *session.Item, i int) {
 	for _, d := range batch {
 		if d.Result < 0 && it.AnswersCall(d.Call().ID) && !claimedBefore(batch, d, i) {
 			d.Result, d.Final = i, i
@@ -78,8 +78,8 @@ func note(batch []*Delegation, it *session.Item, i int) {
 	}
 }
 
-// unanswered counts the calls of the window without a result so far.
-func (w *window) unanswered() int {
+// countUnanswered counts the calls of the window without a result so far.
+func (w *window) countUnanswered() int {
 	n := 0
 	for _, d := range w.calls {
 		if d.Result < 0 {
@@ -89,8 +89,8 @@ func (w *window) unanswered() int {
 	return n
 }
 
-// over reports whether every child that the window still waits for is complete.
-func (w *window) over() bool { return w.complete >= w.unanswered() }
+// isOver reports whether every child that the window still waits for is complete.
+func (w *window) isOver() bool { return w.complete >= w.countUnanswered() }
 
 // claimedBefore reports whether the item at index i already answers another
 // delegation with the same id: each result answers one call.

@@ -276,7 +276,7 @@ P
 }
 
 func TestStepsSayWhy(t *testing.T) {
-	trace := replay.Stored(treetest.Tree(t, `
+	trace := replay.TraceStored(treetest.Tree(t, `
 P
   user
   root T1>worker()
@@ -314,7 +314,7 @@ C
 	for n := range calls {
 		calls[n].Delegation.Apart = true
 	}
-	trace := replay.Stored(tree)
+	trace := replay.TraceStored(tree)
 	for i, step := range trace.Sessions[0].Steps {
 		if step.Action != replay.Persist || step.Depth != 0 {
 			t.Errorf("item %d is at depth %d", i, step.Depth)

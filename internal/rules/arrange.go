@@ -17,12 +17,12 @@ type Sent struct {
 	Behind  bool                 // it stands behind its calls, wherever it is stored
 }
 
-// Arranged are the messages of the next request, those without any content among them, in
+// ArrangedMessages are the messages of the next request, those without any content among them, in
 // the order in which the runtime sends them: as they are stored, or where it looks up the
 // last result of each call (session.Reader.LastResult), each call with that behind it,
 // wherever it is stored. A result is then sent as often as a call has its id, with all that
 // stands in its item, and not at all where none has.
-func (s *Subject) Arranged() []Sent {
+func (s *Subject) ArrangedMessages() []Sent {
 	if s.arranged != nil {
 		return s.arranged
 	}
@@ -47,25 +47,25 @@ func (s *Subject) Arranged() []Sent {
 	return list
 }
 
-// Stops is what the runtime stops with in place of a request, "" where it sends one.
-func (s *Subject) Stops() string {
-	s.Arranged()
+// StopReason is what the runtime stops with in place of a request, "" where it sends one.
+func (s *Subject) StopReason() string {
+	s.ArrangedMessages()
 	return s.stops
 }
 
 // LeavesOut reports whether an item that could be part of the next request is in none of its
 // messages: its results are not the last of any call.
 func (s *Subject) LeavesOut(item int) bool {
-	if !s.last || s.History(item) || !s.Items[item].OnWire() {
+	if !s.last || s.IsHistory(item) || !s.Items[item].OnWire() {
 		return false
 	}
-	return !s.Sends(item)
+	return !s.SendsItem(item)
 }
 
-// Sends reports whether an item is part of a message of the next request, one without any
+// SendsItem reports whether an item is part of a message of the next request, one without any
 // content among them.
-func (s *Subject) Sends(item int) bool {
-	s.Arranged()
+func (s *Subject) SendsItem(item int) bool {
+	s.ArrangedMessages()
 	return s.sent[item]
 }
 
@@ -89,7 +89,7 @@ func (s *Subject) answerCalls(events []Sent) (list []Sent) {
 				behind = append(behind, at)
 			}
 		}
-		if behind = Unique(behind); len(behind) > 0 {
+		if behind = SortUnique(behind); len(behind) > 0 {
 			merged := make([]Sent, len(behind))
 			for k, at := range behind {
 				merged[k] = events[at]

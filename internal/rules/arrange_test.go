@@ -43,7 +43,7 @@ func TestArranged(t *testing.T) {
 		s := &session.Session{ID: "s", Items: tc.items}
 		pass := rules.NewPass(&session.Store{Reader: session.Reader{GathersResults: true, LastResult: true}}, &session.Tree{Sessions: []*session.Session{s}}, rules.Judge{}, nil)
 		var got []string
-		for _, m := range pass.Subjects[0].Arranged() {
+		for _, m := range pass.Subjects[0].ArrangedMessages() {
 			var items, results []string
 			for _, i := range m.Items {
 				items = append(items, fmt.Sprint(i))

@@ -57,7 +57,7 @@ func TestGapsAreWhatLaterAgentsCannotSee(t *testing.T) {
 		segments := [][]string{{"p", "a", "b"}, {"p1", "p2", "a", "b@1", ""}}
 		s := labelled(t, rapid.SampledFrom(segments).Draw(t, "names")...)
 		store := &session.Store{Reader: session.Reader{ForeignText: rapid.Bool().Draw(t, "foreign text")}}
-		paired := !slices.ContainsFunc(s.Items, func(it session.Item) bool { return told(&it) && strings.Count(it.Branch, ".")%2 == 0 })
+		paired := !slices.ContainsFunc(s.Items, func(it session.Item) bool { return retoldText(&it) && strings.Count(it.Branch, ".")%2 == 0 })
 		var want []int
 		for x := range s.Items {
 			for y := x + 1; y < len(s.Items); y++ {
@@ -73,14 +73,14 @@ func TestGapsAreWhatLaterAgentsCannotSee(t *testing.T) {
 	})
 }
 
-// told reports whether a gap is looked for behind an item.
-func told(it *session.Item) bool {
+// retoldText reports whether a gap is looked for behind an item.
+func retoldText(it *session.Item) bool {
 	return it.Role == session.Assistant && it.Branch != "" && !strings.Contains(it.Branch, "@") && !slices.Contains(strings.Split(it.Branch, "."), "")
 }
 
 func gap(s *session.Session, x, y int, paired, foreign bool) bool {
 	a, b := &s.Items[x], &s.Items[y]
-	if !told(a) || !told(b) || a.Invocation != b.Invocation || sees(b.Branch, a.Branch) {
+	if !retoldText(a) || !retoldText(b) || a.Invocation != b.Invocation || sees(b.Branch, a.Branch) {
 		return false
 	}
 	if sees(a.Branch, b.Branch) {
@@ -98,7 +98,7 @@ func gap(s *session.Session, x, y int, paired, foreign bool) bool {
 		return false
 	}
 	below := func(it *session.Item, path []string) bool {
-		return told(it) && it.Invocation == a.Invocation && strings.HasPrefix(it.Branch, strings.Join(path[:depth+1], ".")+".")
+		return retoldText(it) && it.Invocation == a.Invocation && strings.HasPrefix(it.Branch, strings.Join(path[:depth+1], ".")+".")
 	}
 	for i := range s.Items {
 		if i > y && below(&s.Items[i], from) || i < x && below(&s.Items[i], to) {
@@ -119,7 +119,7 @@ func again(s *session.Session, x, y int, parallel []string) bool {
 	level, inside := strings.Join(parallel[:len(parallel)-1], "."), strings.Join(parallel, ".")+"."
 	for z := x + 1; z < y; z++ {
 		it := &s.Items[z]
-		speaks := told(it) || it.Role == session.Assistant && it.Branch == ""
+		speaks := retoldText(it) || it.Role == session.Assistant && it.Branch == ""
 		if speaks && it.Invocation == s.Items[x].Invocation && sees(it.Branch, level) && (it.Branch != "" || level == "") && !strings.HasPrefix(it.Branch, inside) {
 			return true
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// Delegation is the delegation that an occurrence is the call of, nil for any
+// DelegationAt is the delegation that an occurrence is the call of, nil for any
 // other call.
-func (s *Subject) Delegation(at pairing.Occurrence) *replay.Delegation {
+func (s *Subject) DelegationAt(at pairing.Occurrence) *replay.Delegation {
 	for _, d := range s.Replay.Delegations {
 		if d.Item == at.Item && d.Nth == at.Nth {
 			return d
@@ -41,7 +41,7 @@ func (s *Subject) AnswerPlace(at pairing.Occurrence) int {
 // behind the item at index end.
 func (s *Subject) AnswerPlaceBefore(end int, at pairing.Occurrence) int {
 	place, reference := at.Item, -1
-	if d := s.Delegation(at); d != nil {
+	if d := s.DelegationAt(at); d != nil {
 		reference = d.Reference
 	}
 	for i := at.Item + 1; i < end; i++ {
@@ -50,7 +50,7 @@ func (s *Subject) AnswerPlaceBefore(end int, at pairing.Occurrence) int {
 		case i == reference:
 			place = i
 		case !it.OnWire() || s.Replay.Steps[i].Action == replay.Skip && !s.undecidableItems()[i]:
-		case it.Answers() && !pairing.EndsGroup(it):
+		case it.IsAnswer() && !pairing.EndsGroup(it):
 			place = i
 		default:
 			return place
@@ -63,7 +63,7 @@ func (s *Subject) AnswerPlaceBefore(end int, at pairing.Occurrence) int {
 type undecidable map[int]bool
 
 func (s *Subject) undecidableItems() undecidable {
-	return Once(&s.Known, func() undecidable {
+	return ComputeOnce(&s.Known, func() undecidable {
 		items := undecidable{}
 		for _, d := range s.Replay.Delegations {
 			for _, l := range d.Leaked {
@@ -78,19 +78,19 @@ func (s *Subject) undecidableItems() undecidable {
 // before the next request's start, or in a child that is never sent again, is
 // history: the finding is an info and has no repair.
 func (p *Pass) FindCall(s *Subject, at pairing.Occurrence, id string) Finding {
-	f := p.Find(s.Session, at.Item)
+	f := p.FindItem(s.Session, at.Item)
 	f.Nth, f.Call = at.Nth, id
-	if s.History(at.Item) {
+	if s.IsHistory(at.Item) {
 		f.Severity = Info
 	}
 	return f
 }
 
-// History reports whether the item reaches no further request.
-func (s *Subject) History(item int) bool { return s.Closed || item < s.Start }
+// IsHistory reports whether the item reaches no further request.
+func (s *Subject) IsHistory(item int) bool { return s.Closed || item < s.Start }
 
-// Because is a sentence that says why a finding is only an info, "" where it is more.
-func (s *Subject) Because(item int) string {
+// HistoryReason is a sentence that says why a finding is only an info, "" where it is more.
+func (s *Subject) HistoryReason(item int) string {
 	switch {
 	case s.Closed:
 		return "This sub-session is finished and is never sent to a model again"
@@ -102,14 +102,14 @@ func (s *Subject) Because(item int) string {
 
 // ReportCall hands over a finding of findCall with its fix.
 func (p *Pass) ReportCall(s *Subject, f Finding, fix Fix) {
-	f.Then(s.Because(f.Item))
-	if s.History(f.Item) {
+	f.AddSentence(s.HistoryReason(f.Item))
+	if s.IsHistory(f.Item) {
 		f.Failing = nil
 		p.Report(f)
 		return
 	}
-	if s.stuck(f.Item, fix) {
-		f.Then("It is left in place, because its record has another defect that must be repaired first")
+	if s.isStuck(f.Item, fix) {
+		f.AddSentence("It is left in place, because its record has another defect that must be repaired first")
 	} else {
 		f.Fixes = []Fix{fix}
 	}
@@ -119,11 +119,11 @@ func (p *Pass) ReportCall(s *Subject, f Finding, fix Fix) {
 	p.Report(f)
 }
 
-// stuck reports whether a fix takes a part out of a record that has a defect of
+// isStuck reports whether a fix takes a part out of a record that has a defect of
 // its own: which of the two would have it then cannot be told. Text that is no
 // Unicode is mended by a repair before. So is what decides which messages are sent, and the
 // time of one that stands in a wrong place because of it.
-func (s *Subject) stuck(item int, fix Fix) bool {
+func (s *Subject) isStuck(item int, fix Fix) bool {
 	about := func(row string) bool {
 		return slices.ContainsFunc(fix.Edits, func(e session.Edit) bool { return e.Ref.Row() == row || e.After.Row() == row })
 	}
@@ -146,8 +146,8 @@ func (s *Subject) resultRef(at pairing.Occurrence) session.Ref {
 	return ref
 }
 
-// Quarantine is the fix that takes a result out of the session.
-func (s *Subject) Quarantine(at pairing.Occurrence, title string) Fix {
+// QuarantineResult is the fix that takes a result out of the session.
+func (s *Subject) QuarantineResult(at pairing.Occurrence, title string) Fix {
 	return Fix{Title: title, Safety: Kept, Edits: []session.Edit{{Op: session.Quarantine, Ref: s.resultRef(at)}}}
 }
 

@@ -50,7 +50,7 @@ func TestEveryRuleHasAPageThatAgreesWithIt(t *testing.T) {
 			if want := "# " + r.ID + " " + r.Name; lines[0] != want {
 				t.Errorf("the first line is %q, not %q", lines[0], want)
 			}
-			for _, want := range []string{"- Severity: " + r.Severity.String(), "- Repair: " + r.Repair(), "- Since: " + r.Since} {
+			for _, want := range []string{"- Severity: " + r.Severity.String(), "- Repair: " + r.RepairText(), "- Since: " + r.Since} {
 				if !slices.Contains(lines, want) {
 					t.Errorf("the head lacks the line %q", want)
 				}
@@ -68,7 +68,7 @@ func TestEveryRuleHasAPageThatAgreesWithIt(t *testing.T) {
 				t.Errorf("headings: %s", diff)
 			}
 			for _, id := range regexp.MustCompile(`SC\d{3}`).FindAllString(page, -1) {
-				if catalogue.Find(id) == nil {
+				if catalogue.FindRule(id) == nil {
 					t.Errorf("the page refers to %s, which does not exist", id)
 				}
 			}
@@ -82,7 +82,7 @@ func TestEveryPageIsOfARule(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, page := range pages {
-		if id := strings.TrimSuffix(filepath.Base(page), ".md"); catalogue.Find(id) == nil {
+		if id := strings.TrimSuffix(filepath.Base(page), ".md"); catalogue.FindRule(id) == nil {
 			t.Errorf("%s is the page of no rule", page)
 		}
 	}
@@ -107,7 +107,7 @@ func TestTheIndexListsAllRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		summary := strings.ReplaceAll(strings.Split(page, "\n\n")[1], "\n", " ")
-		want = append(want, "| ["+r.ID+"]("+r.ID+".md) | "+r.Name+" | "+r.Severity.String()+" | "+r.Repair()+" | "+summary+" |")
+		want = append(want, "| ["+r.ID+"]("+r.ID+".md) | "+r.Name+" | "+r.Severity.String()+" | "+r.RepairText()+" | "+summary+" |")
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the table should be (-), is (+):\n%s", diff)
@@ -129,7 +129,7 @@ func TestEveryRuleHasATestOfItsOwn(t *testing.T) {
 func TestFindTakesIDsAndNamesInAnyCase(t *testing.T) {
 	for word, want := range map[string]string{"SC701": "SC701", "sc701": "SC701", "Leak-Duplicate": "SC701", "SC7": "", "": "", "nonsense": ""} {
 		got := ""
-		if r := catalogue.Find(word); r != nil {
+		if r := catalogue.FindRule(word); r != nil {
 			got = r.ID
 		}
 		if got != want {
@@ -154,7 +154,7 @@ func TestSelectTakesIDsNamesAndPrefixes(t *testing.T) {
 		{name: "an empty word", selected: []string{""}, fails: `there is no rule ""`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			chosen, err := catalogue.Select(tc.selected, tc.ignored)
+			chosen, err := catalogue.SelectRules(tc.selected, tc.ignored)
 			if tc.fails != "" {
 				if err == nil || err.Error() != tc.fails {
 					t.Errorf("the error is %v, want %s", err, tc.fails)
@@ -165,7 +165,7 @@ func TestSelectTakesIDsNamesAndPrefixes(t *testing.T) {
 			for _, r := range chosen {
 				ids = append(ids, r.ID)
 			}
-			if got := strings.Join(ids, " "); got != tc.want && (tc.want != "all" || len(ids) != len(catalogue.Usual())) {
+			if got := strings.Join(ids, " "); got != tc.want && (tc.want != "all" || len(ids) != len(catalogue.UsualRules())) {
 				t.Errorf("chose %s, want %s (%v)", got, tc.want, err)
 			}
 		})

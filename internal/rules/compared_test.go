@@ -183,7 +183,7 @@ P
 func TestWhoTellsDoesNotDependOnTheRulesThatRun(t *testing.T) {
 	stored := treetest.Tree(t, lacking(delegated, "worker <c1"))
 	compared := replay.Compare(recordedTree(t, delegated), stored, &session.Runtime{NoOutput: "(no output)"})
-	if found := compare(&session.Store{Writer: session.WriterDead}, stored, compared, []*rules.Rule{catalogue.Find("SC728")}); len(found) > 0 {
+	if found := compare(&session.Store{Writer: session.WriterDead}, stored, compared, []*rules.Rule{catalogue.FindRule("SC728")}); len(found) > 0 {
 		t.Errorf("SC101 has this one:\n%s", messages(found))
 	}
 }

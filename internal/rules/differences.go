@@ -7,8 +7,8 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// tells is the difference that a finding of a retold rule tells, nil for none.
-func (p *Pass) tells(f *Finding) *replay.Difference {
+// toldDifference is the difference that a finding of a retold rule tells, nil for none.
+func (p *Pass) toldDifference(f *Finding) *replay.Difference {
 	for i := range p.Compared.Differences {
 		if d := &p.Compared.Differences[i]; f.Rule.Retells(f, d) {
 			return d
@@ -17,18 +17,18 @@ func (p *Pass) tells(f *Finding) *replay.Difference {
 	return nil
 }
 
-// telling are the findings of the pass's rule that count: beside a recording, of a
+// keepTelling are the findings of the pass's rule that count: beside a recording, of a
 // retold rule only those that tell a difference. Nothing is in doubt then, so they
 // have the severity of the rule.
-func (p *Pass) telling(found []*Finding) []*Finding {
+func (p *Pass) keepTelling(found []*Finding) []*Finding {
 	if p.Compared == nil || p.Rule.Retells == nil {
 		return found
 	}
 	return slices.DeleteFunc(found, func(f *Finding) bool {
-		d := p.tells(f)
+		d := p.toldDifference(f)
 		if d != nil {
 			f.Severity = max(f.Severity, f.Rule.Severity)
-			f.Then("The recording has " + RecordedName(d.Recorded, d.RecordedItem))
+			f.AddSentence("The recording has " + RecordedName(d.Recorded, d.RecordedItem))
 		}
 		return d == nil
 	})
@@ -43,41 +43,41 @@ type differing struct {
 // Differences sorts what differs by who tells it, whichever rules were chosen to
 // run: one cause is one finding, under the same rule every time.
 func (p *Pass) Differences() *differing {
-	return Once(&p.Known, p.findDifferences)
+	return ComputeOnce(&p.Known, p.findDifferences)
 }
 
 func (p *Pass) findDifferences() *differing {
 	told := map[*replay.Difference]bool{}
 	quiet := *p
-	quiet.report = func(f *Finding) { told[p.tells(f)] = true }
+	quiet.report = func(f *Finding) { told[p.toldDifference(f)] = true }
 	for _, r := range p.retold {
 		quiet.Run(r)
 	}
 	found := &differing{Children: p.lostChildren()}
 	for i := range p.Compared.Differences {
 		d := &p.Compared.Differences[i]
-		if !told[d] && !unrecorded(d) && !slices.ContainsFunc(found.Children, func(c *LostChild) bool { return c.explains(d) }) {
+		if !told[d] && !isUnrecorded(d) && !slices.ContainsFunc(found.Children, func(c *LostChild) bool { return c.explainsDifference(d) }) {
 			found.others = append(found.others, *d)
 		}
 	}
 	return found
 }
 
-// unrecorded reports whether the stored item is of a kind that recordings lack:
+// isUnrecorded reports whether the stored item is of a kind that recordings lack:
 // records for people, as that of an error (docker agent's `--exec --json` stops
 // before the first one).
-func unrecorded(d *replay.Difference) bool {
+func isUnrecorded(d *replay.Difference) bool {
 	return d.Kind == replay.Foreign && d.Stored.Items[d.StoredItem].Kind == session.Other
 }
 
-// Runs are the differences of a kind that no other finding tells: what is lost in
+// DifferenceRuns are the differences of a kind that no other finding tells: what is lost in
 // one gap of a session together, and other items that follow each other.
-func (p *Pass) Runs(kind replay.DifferenceKind) [][]replay.Difference {
+func (p *Pass) DifferenceRuns(kind replay.DifferenceKind) [][]replay.Difference {
 	var list [][]replay.Difference
 	for _, d := range p.Differences().others {
 		switch n := len(list) - 1; {
 		case d.Kind != kind:
-		case n >= 0 && follows(&list[n][len(list[n])-1], &d):
+		case n >= 0 && continuesWith(&list[n][len(list[n])-1], &d):
 			list[n] = append(list[n], d)
 		default:
 			list = append(list, []replay.Difference{d})
@@ -86,8 +86,8 @@ func (p *Pass) Runs(kind replay.DifferenceKind) [][]replay.Difference {
 	return list
 }
 
-// follows reports whether a difference goes on with another one of its kind.
-func follows(a, b *replay.Difference) bool {
+// continuesWith reports whether a difference goes on with another one of its kind.
+func continuesWith(a, b *replay.Difference) bool {
 	if a.Stored != b.Stored || a.Recorded != b.Recorded {
 		return false
 	}
@@ -104,7 +104,7 @@ func follows(a, b *replay.Difference) bool {
 
 // FindRun starts the finding about a run of stored items.
 func (p *Pass) FindRun(run []replay.Difference) Finding {
-	f := p.Find(run[0].Stored, run[0].StoredItem)
+	f := p.FindItem(run[0].Stored, run[0].StoredItem)
 	for _, d := range run {
 		f.Items = append(f.Items, d.StoredItem)
 	}

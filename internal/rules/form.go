@@ -33,8 +33,8 @@ func formOf(prefix, set string, least, most int) *Form {
 	return &Form{prefix, all, all, least, most}
 }
 
-// starting limits the first character, of which there has to be one.
-func (f *Form) starting(set string) *Form {
+// startWith limits the first character, of which there has to be one.
+func (f *Form) startWith(set string) *Form {
 	f.first = setOf(set)
 	return f
 }
@@ -50,8 +50,8 @@ func setOf(set string) *characters {
 	return &c
 }
 
-// Fits reports whether a text has a form; every text fits nil.
-func Fits(f *Form, text string) bool {
+// FitsForm reports whether a text has a form; every text fits nil.
+func FitsForm(f *Form, text string) bool {
 	if f == nil {
 		return true
 	}
@@ -80,11 +80,13 @@ func Fits(f *Form, text string) bool {
 // takes all its ids, in stored order: those of tools that the provider ran, or
 // those of all others.
 func (p *Profile) WireIDs(ids []string, server bool) map[string]string {
-	return distinct(p.IDForm(server), ids)
+	return distinctForms(p.IDForm(server), ids)
 }
 
 // WireNames is the same for the names of tools.
-func (p *Profile) WireNames(names []string) map[string]string { return distinct(p.ToolName, names) }
+func (p *Profile) WireNames(names []string) map[string]string {
+	return distinctForms(p.ToolName, names)
+}
 
 // IDForm is what the id of a call may be, nil for anything.
 func (p *Profile) IDForm(server bool) *Form {
@@ -97,17 +99,17 @@ func (p *Profile) IDForm(server bool) *Form {
 // SentFor is what an adapter sends for one of the texts of a conversation: one
 // that the provider does not take, or that fits and is long.
 func SentFor(form *Form, text string, all []string) string {
-	if Fits(form, text) {
-		return Reformed(form, text, 0)
+	if FitsForm(form, text) {
+		return ReformedText(form, text, 0)
 	}
-	return distinct(form, all)[text]
+	return distinctForms(form, all)[text]
 }
 
-// distinct gives every text one that has the form, and no two the same.
-func distinct(form *Form, texts []string) map[string]string {
+// distinctForms gives every text one that has the form, and no two the same.
+func distinctForms(form *Form, texts []string) map[string]string {
 	sent, taken := map[string]string{}, map[string]bool{}
 	for _, text := range texts {
-		if Fits(form, text) {
+		if FitsForm(form, text) {
 			sent[text], taken[text] = text, true
 		}
 	}
@@ -115,9 +117,9 @@ func distinct(form *Form, texts []string) map[string]string {
 		if _, done := sent[text]; done {
 			continue
 		}
-		name := Reformed(form, text, 0)
+		name := ReformedText(form, text, 0)
 		for try := 1; taken[name]; try++ {
-			name = Reformed(form, text, try)
+			name = ReformedText(form, text, try)
 		}
 		sent[text], taken[name] = name, true
 	}
@@ -127,17 +129,17 @@ func distinct(form *Form, texts []string) map[string]string {
 // unfit are the characters that some provider does not take.
 var unfit = pattern.Lazy(`[^a-zA-Z0-9_-]`)
 
-// Reformed puts a text into a form. It ends in a hash of the original, so that
+// ReformedText puts a text into a form. It ends in a hash of the original, so that
 // texts that differ in unfit characters only stay apart; a later try has
 // another one.
-func Reformed(form *Form, text string, try int) string {
+func ReformedText(form *Form, text string, try int) string {
 	sum := sha256.Sum256([]byte(text + strings.Repeat("\x00", try)))
 	hash := hex.EncodeToString(sum[:])
 	readable := unfit().ReplaceAllString(text, "_")
 	readable = fmt.Sprintf("%.31s_%s", readable, hash[:8])
 	nine := new(big.Int).SetBytes(sum[:]).Text(62)[:9]
 	for _, name := range []string{readable, "_" + readable, nine} {
-		if Fits(form, name) {
+		if FitsForm(form, name) {
 			return name
 		}
 	}

@@ -39,7 +39,7 @@ func TestFormsAreTheirPatterns(t *testing.T) {
 	for form, pattern := range formPatterns {
 		exact := regexp.MustCompile(pattern)
 		hold := func(t interface{ Errorf(string, ...any) }, text string) {
-			if got, want := Fits(form, text), exact.MatchString(text); got != want {
+			if got, want := FitsForm(form, text), exact.MatchString(text); got != want {
 				t.Errorf("Fits(%s, %q) = %v, want %v", pattern, text, got, want)
 			}
 		}

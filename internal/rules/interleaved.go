@@ -11,9 +11,9 @@ import (
 // run.
 type turnBack struct{ Item, before int }
 
-// Interleaved are the messages at which one of two writers goes on behind the other,
+// InterleavedTurns are the messages at which one of two writers goes on behind the other,
 // nil where nothing proves that there were two.
-func (s *Subject) Interleaved() []turnBack {
+func (s *Subject) InterleavedTurns() []turnBack {
 	turns := s.turnsBack()
 	if len(turns) < 2 || s.Tick == 0 && !s.wentBack(turns) {
 		return nil
@@ -26,7 +26,7 @@ func (s *Subject) Interleaved() []turnBack {
 // repair wrote. Two runs whose messages are mixed have at least two of these.
 func (s *Subject) turnsBack() []turnBack {
 	var turns []turnBack
-	seen, writer := map[string]bool{}, s.writers()
+	seen, writer := map[string]bool{}, s.itemWriter()
 	last, before := "", -1
 	for i := range s.Items {
 		it := &s.Items[i]
@@ -35,7 +35,7 @@ func (s *Subject) turnsBack() []turnBack {
 			continue
 		}
 		if before >= 0 && run != last && seen[run] {
-			if byUser(it) {
+			if isByUser(it) {
 				clear(seen)
 			} else {
 				turns = append(turns, turnBack{i, before})
@@ -46,10 +46,10 @@ func (s *Subject) turnsBack() []turnBack {
 	return turns
 }
 
-// writers says who wrote an item: its invocation, or, in a session without any, its
+// itemWriter says who wrote an item: its invocation, or, in a session without any, its
 // agent. Agents that share a session lawfully, by handing over or on branches of their
 // own, are no writers.
-func (s *Subject) writers() func(*session.Item) string {
+func (s *Subject) itemWriter() func(*session.Item) string {
 	agents := true
 	for i := range s.Items {
 		it := &s.Items[i]
@@ -65,9 +65,9 @@ func (s *Subject) writers() func(*session.Item) string {
 	}
 }
 
-// byUser reports whether a person said it: a message, or the answer to what an agent
+// isByUser reports whether a person said it: a message, or the answer to what an agent
 // asked.
-func byUser(it *session.Item) bool {
+func isByUser(it *session.Item) bool {
 	return it.Role == session.User || it.Role == session.Tool && (it.Agent == "" || it.Agent == session.User.String())
 }
 

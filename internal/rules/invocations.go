@@ -23,10 +23,10 @@ func (v *Invocation) First() int { return v.Items[0] }
 // Last is the index of its last item.
 func (v *Invocation) Last() int { return v.Items[len(v.Items)-1] }
 
-// Invocations are those of a session that anything is sent of, in the order in which
+// ListInvocations are those of a session that anything is sent of, in the order in which
 // they began. One that only brings results for calls of another one, after an
 // approval, is a part of that one.
-func Invocations(s *session.Session) []*Invocation {
+func ListInvocations(s *session.Session) []*Invocation {
 	var list []*Invocation
 	byID := map[string]*Invocation{}
 	for i := range s.Items {
@@ -39,15 +39,15 @@ func Invocations(s *session.Session) []*Invocation {
 			v = &Invocation{ID: it.Invocation}
 			byID[v.ID], list = v, append(list, v)
 		}
-		v.add(it, i)
+		v.addItem(it, i)
 	}
 	list = slices.DeleteFunc(list, func(v *Invocation) bool {
 		return !slices.ContainsFunc(v.Items, func(i int) bool { return s.Items[i].OnWire() })
 	})
-	return resumed(s, list)
+	return joinResumed(s, list)
 }
 
-func (v *Invocation) add(it *session.Item, i int) {
+func (v *Invocation) addItem(it *session.Item, i int) {
 	if len(v.Items) == 0 && it.Role == session.User && len(it.Results) == 0 {
 		v.Asked = it.Text
 	}
@@ -57,14 +57,14 @@ func (v *Invocation) add(it *session.Item, i int) {
 	v.Items = append(v.Items, i)
 }
 
-// resumed joins the invocations that go on with another one.
-func resumed(s *session.Session, list []*Invocation) []*Invocation {
+// joinResumed joins the invocations that go on with another one.
+func joinResumed(s *session.Session, list []*Invocation) []*Invocation {
 	makers := CallMakers(s, list)
 	var whole []*Invocation
 	for _, v := range list {
 		if v.Asked == 0 {
 			if of := goesOnWith(s, v, makers); of != nil {
-				of.resume(v)
+				of.joinLater(v)
 				continue
 			}
 		}
@@ -84,8 +84,8 @@ func goesOnWith(s *session.Session, v *Invocation, makers map[string][]*Invocati
 	return nil
 }
 
-// resume takes what goes on with an invocation into the one that it began as.
-func (v *Invocation) resume(later *Invocation) {
+// joinLater takes what goes on with an invocation into the one that it began as.
+func (v *Invocation) joinLater(later *Invocation) {
 	for v.of != nil {
 		v = v.of
 	}
@@ -109,9 +109,9 @@ func CallMakers(s *session.Session, list []*Invocation) map[string][]*Invocation
 	return makers
 }
 
-// Overlapping reports whether two of the invocations ran at the same time: items of
+// HasOverlap reports whether two of the invocations ran at the same time: items of
 // one stand between those of the other.
-func Overlapping(list []*Invocation) bool {
+func HasOverlap(list []*Invocation) bool {
 	last := -1
 	for _, v := range list {
 		if v.Asked == 0 {

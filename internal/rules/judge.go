@@ -12,7 +12,7 @@ import (
 func (p *Pass) Run(r *Rule) {
 	p.Rule, p.found, p.Indexes = r, nil, nil
 	defer func() {
-		for _, f := range p.telling(p.found) {
+		for _, f := range p.keepTelling(p.found) {
 			p.report(f)
 		}
 	}()
@@ -26,9 +26,9 @@ type Judged struct {
 	AsIs    bool
 }
 
-// Judged yields every session with every profile that minds the rule. What a
+// JudgedSessions yields every session with every profile that minds the rule. What a
 // rule finds of it is reported with report.
-func (p *Pass) Judged() iter.Seq[Judged] {
+func (p *Pass) JudgedSessions() iter.Seq[Judged] {
 	return func(yield func(Judged) bool) {
 		for _, s := range p.Viewers {
 			for _, profile := range s.Profiles {
@@ -50,23 +50,23 @@ func (p *Pass) Report(f Finding) {
 			f.Items = []int{f.Item}
 		}
 	}
-	s := p.Subject(f.Session)
-	f.translate(s)
+	s := p.SubjectOf(f.Session)
+	f.translatePlaces(s)
 	if f.Profile != nil {
-		p.mind(&f, []*Profile{f.Profile})
+		p.judgeFinding(&f, []*Profile{f.Profile})
 		return
 	}
-	if s != nil && (f.Failing != nil || p.concerns(s.Profiles)) {
-		p.mind(&f, s.Profiles)
+	if s != nil && (f.Failing != nil || p.dependsOnProvider(s.Profiles)) {
+		p.judgeFinding(&f, s.Profiles)
 		return
 	}
-	if !p.told(&f) {
+	if !p.isTold(&f) {
 		p.found = append(p.found, &f)
 	}
 }
 
-// told reports whether another viewer of the session has reported the same.
-func (p *Pass) told(f *Finding) bool {
+// isTold reports whether another viewer of the session has reported the same.
+func (p *Pass) isTold(f *Finding) bool {
 	if f.viewer == nil {
 		return false
 	}
@@ -76,20 +76,20 @@ func (p *Pass) told(f *Finding) bool {
 			return true
 		}
 	}
-	p.index(at)
+	p.indexPlace(at)
 	return false
 }
 
-// concerns reports whether the rule is one that depends on the provider.
-func (p *Pass) concerns(profiles []*Profile) bool {
+// dependsOnProvider reports whether the rule is one that depends on the provider.
+func (p *Pass) dependsOnProvider(profiles []*Profile) bool {
 	return p.Rule.Profiled || slices.ContainsFunc(profiles, func(profile *Profile) bool {
 		_, listed := profile.Levels[p.Rule.ID]
 		return listed
 	})
 }
 
-// mind judges a finding for profiles.
-func (p *Pass) mind(f *Finding, profiles []*Profile) {
+// judgeFinding judges a finding for profiles.
+func (p *Pass) judgeFinding(f *Finding, profiles []*Profile) {
 	for _, profile := range profiles {
 		level, listed := profile.Levels[p.Rule.ID]
 		resumed := p.Store.ResumptionOf(f.Session)
@@ -110,41 +110,41 @@ func (p *Pass) mind(f *Finding, profiles []*Profile) {
 		asked := *f
 		if lost != "" { // no request fails
 			j.Severity, j.Error, j.Lost = min(j.Severity, Warning), "", true
-			asked.Then(p.Store.Title + " " + lost)
+			asked.AddSentence(p.Store.Title + " " + lost)
 		}
 		if newer != "" {
-			asked.Then(newer)
+			asked.AddSentence(newer)
 		}
-		if what := p.adapted(profile); what != "" {
+		if what := p.runtimeAdaptation(profile); what != "" {
 			if len(p.judge.Profiles) == 0 {
 				continue // nobody asked, and the runtime sees to it
 			}
 			j.Severity, j.Error = Info, ""
 			asked.Fixes, asked.Sent = nil, ""
-			asked.Then(p.Store.Title + " " + what)
+			asked.AddSentence(p.Store.Title + " " + what)
 		}
-		p.add(asked, j)
+		p.addJudged(asked, j)
 	}
 }
 
-// adapted is what the runtime does so that the provider does not mind what the
+// runtimeAdaptation is what the runtime does so that the provider does not mind what the
 // rule finds, "" when it does nothing.
-func (p *Pass) adapted(profile *Profile) string {
+func (p *Pass) runtimeAdaptation(profile *Profile) string {
 	if !p.Rule.Profiled {
 		return ""
 	}
 	return p.Store.Adaptation(p.Rule.ID, profile.Name)
 }
 
-// add adds a judged finding. What was found for another profile before is the
+// addJudged adds a judged finding. What was found for another profile before is the
 // same finding: the one that minds it most speaks, of several the first for which
 // the runtime does not see to it.
-func (p *Pass) add(f Finding, j Judgement) {
+func (p *Pass) addJudged(f Finding, j Judgement) {
 	f.Profile, f.Severity, f.ProviderError, f.Failing = j.Profile, j.Severity, j.Error, nil
 	at := place{f.Session, f.Ref, f.Nth}
 	for _, i := range p.Indexes[at] {
 		known := p.found[i]
-		if known.heard(j.Profile) {
+		if known.hasJudged(j.Profile) {
 			if known.viewer != f.viewer {
 				return // one viewer has told of it
 			}
@@ -152,10 +152,10 @@ func (p *Pass) add(f Finding, j Judgement) {
 		}
 		f.Judged = append(known.Judged, j)
 		if known.Severity == f.Severity {
-			known.Items = Union(known.Items, f.Items)
+			known.Items = ItemUnion(known.Items, f.Items)
 			f.Items = known.Items
 		}
-		relieved := p.adapted(known.Profile) != "" && p.adapted(j.Profile) == ""
+		relieved := p.runtimeAdaptation(known.Profile) != "" && p.runtimeAdaptation(j.Profile) == ""
 		if known.Severity > f.Severity || known.Severity == f.Severity && !relieved {
 			known.Judged = f.Judged
 			return
@@ -164,12 +164,12 @@ func (p *Pass) add(f Finding, j Judgement) {
 		return
 	}
 	f.Judged = []Judgement{j}
-	p.index(at)
+	p.indexPlace(at)
 	p.found = append(p.found, &f)
 }
 
-// index notes where the next finding about a place will be.
-func (p *Pass) index(at place) {
+// indexPlace notes where the next finding about a place will be.
+func (p *Pass) indexPlace(at place) {
 	if p.Indexes == nil { // most rules find nothing in most trees
 		p.Indexes = map[place][]int{}
 	}
@@ -183,20 +183,20 @@ type place struct {
 	nth     int
 }
 
-// heard reports whether a profile has judged the finding.
-func (f *Finding) heard(profile *Profile) bool {
+// hasJudged reports whether a profile has judged the finding.
+func (f *Finding) hasJudged(profile *Profile) bool {
 	return slices.ContainsFunc(f.Judged, func(j Judgement) bool { return j.Profile == profile })
 }
 
-// Union are the items that one or the other finding names.
-func Union(a, b []int) []int {
+// ItemUnion are the items that one or the other finding names.
+func ItemUnion(a, b []int) []int {
 	all := slices.Concat(a, b)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// Unique sorts values, each once.
-func Unique[T cmp.Ordered](values []T) []T {
+// SortUnique sorts values, each once.
+func SortUnique[T cmp.Ordered](values []T) []T {
 	slices.Sort(values)
 	return slices.Compact(values)
 }

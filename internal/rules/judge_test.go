@@ -44,7 +44,7 @@ func oneByOne(severity rules.Severity) *rules.Rule {
 							Severity:      severity,
 							Message:       "it is odd",
 							Profile:       profile,
-							ProviderError: profile.Error(oddRule, rules.Said{Message: i}),
+							ProviderError: profile.ErrorText(oddRule, rules.Said{Message: i}),
 							Place:         session.Place{Item: i},
 						},
 						Session: s.Session, Ref: s.ItemRef(i),

@@ -20,9 +20,9 @@ type LostChild struct {
 	Uncalled  bool               // its call and the reference to it are lost as well, which tells it
 }
 
-// explains reports whether the difference is a part of the loss: an item of the
+// explainsDifference reports whether the difference is a part of the loss: an item of the
 // sub-session, or the reference to it.
-func (c *LostChild) explains(d *replay.Difference) bool {
+func (c *LostChild) explainsDifference(d *replay.Difference) bool {
 	switch {
 	case d.Kind == replay.Foreign:
 		return false
@@ -37,7 +37,7 @@ func (c *LostChild) explains(d *replay.Difference) bool {
 func (p *Pass) lostChildren() []*LostChild {
 	lost := map[*session.Session]*session.Session{}
 	for _, d := range p.Compared.Differences {
-		if d.Kind == replay.Lost && d.Recorded != p.Compared.Recorded.Root() && (d.Stored == nil || Speechless(d.Stored)) {
+		if d.Kind == replay.Lost && d.Recorded != p.Compared.Recorded.Root() && (d.Stored == nil || IsSpeechless(d.Stored)) {
 			lost[d.Recorded] = d.Stored
 		}
 	}
@@ -57,16 +57,16 @@ func (p *Pass) lostChildren() []*LostChild {
 			of[s.ID] = outer
 		default:
 			c := &LostChild{Sessions: []*session.Session{s}, Stored: stored, Call: recorded.Callers[s]}
-			p.place(c, list)
+			p.locateLostChild(c, list)
 			of[s.ID], list = c, append(list, c)
 		}
 	}
 	return list
 }
 
-// place finds the call of a lost sub-session in the store, and who else tells of
+// locateLostChild finds the call of a lost sub-session in the store, and who else tells of
 // it. Calls that others of the list have are theirs.
-func (p *Pass) place(c *LostChild, others []*LostChild) {
+func (p *Pass) locateLostChild(c *LostChild, others []*LostChild) {
 	switch {
 	case c.Stored != nil:
 		c.Asked = p.Trace.Callers[c.Stored]
@@ -75,13 +75,13 @@ func (p *Pass) place(c *LostChild, others []*LostChild) {
 	}
 	if c.Call != nil {
 		c.Completed = c.Call.Reference >= 0
-		c.Uncalled = c.Completed && p.lacks(c.Call.Session, c.Call.Item) && p.lacks(c.Call.Session, c.Call.Reference)
+		c.Uncalled = c.Completed && p.lacksItem(c.Call.Session, c.Call.Item) && p.lacksItem(c.Call.Session, c.Call.Reference)
 	}
 	c.Leaked = c.Asked != nil && p.leaksOf(c.Asked)
 }
 
-// lacks reports whether the store lacks an item of the recording.
-func (p *Pass) lacks(s *session.Session, item int) bool {
+// lacksItem reports whether the store lacks an item of the recording.
+func (p *Pass) lacksItem(s *session.Session, item int) bool {
 	return slices.ContainsFunc(p.Compared.Differences, func(d replay.Difference) bool {
 		return d.Kind == replay.Lost && d.Recorded == s && d.RecordedItem == item
 	})
@@ -89,7 +89,7 @@ func (p *Pass) lacks(s *session.Session, item int) bool {
 
 // storedCall is the first stored call without a child that is the recorded one.
 func (p *Pass) storedCall(call *replay.Delegation, others []*LostChild) *replay.Delegation {
-	s := p.Subject(p.Tree.Session(call.Session.ID))
+	s := p.SubjectOf(p.Tree.Session(call.Session.ID))
 	if s == nil {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (p *Pass) leaksOf(asked *replay.Delegation) bool {
 	for _, s := range p.Subjects {
 		for _, d := range s.Replay.Delegations {
 			for _, l := range d.Leaked {
-				if l.Twin == nil && (d == asked || within(l.Frame, asked)) {
+				if l.Twin == nil && (d == asked || isWithin(l.Frame, asked)) {
 					return true
 				}
 			}
@@ -117,7 +117,7 @@ func (p *Pass) leaksOf(asked *replay.Delegation) bool {
 	return false
 }
 
-func within(f *replay.Frame, d *replay.Delegation) bool {
+func isWithin(f *replay.Frame, d *replay.Delegation) bool {
 	for ; f != nil; f = f.Parent {
 		if f.Copy == d {
 			return true
@@ -126,15 +126,15 @@ func within(f *replay.Frame, d *replay.Delegation) bool {
 	return false
 }
 
-// Unsaved says where else there is something of a child that was never saved, besides
+// OtherCopies says where else there is something of a child that was never saved, besides
 // what leaked of it: in the recording.
-func (p *Pass) Unsaved(d *replay.Delegation) string {
+func (p *Pass) OtherCopies(d *replay.Delegation) string {
 	if p.Compared == nil {
 		return "This is the only copy"
 	}
 	for _, c := range p.Differences().Children {
 		if c.Asked == d {
-			return fmt.Sprintf("This is the only copy in the store, and the recording has %s more of that sub-session", Count(p.lostItems(c), "item"))
+			return fmt.Sprintf("This is the only copy in the store, and the recording has %s more of that sub-session", CountedNoun(p.lostItems(c), "item"))
 		}
 	}
 	return "This is the only copy in the store"

@@ -70,7 +70,7 @@ func TestAResultUnderAnotherIDIsNotReplaced(t *testing.T) {
 				}
 			}
 			var got []string
-			list := []*rules.Rule{catalogue.Find("SC101"), catalogue.Find("SC103"), catalogue.Find("SC106"), catalogue.Find("SC107")}
+			list := []*rules.Rule{catalogue.FindRule("SC101"), catalogue.FindRule("SC103"), catalogue.FindRule("SC106"), catalogue.FindRule("SC107")}
 			for _, f := range findWith(list, &session.Store{Writer: session.WriterDead}, []*session.Tree{tree}, rules.Judge{}) {
 				got = append(got, f.Rule.ID+" "+made(tree, f.Fixes[0]))
 			}

@@ -79,7 +79,7 @@ func treeOf(list []said) *session.Tree {
 		}
 		meaning := session.Meaning{}
 		meaning.Reset(it.Role, it.Agent)
-		meaning.Add(session.DigestOf(m.show()))
+		meaning.AddDigest(session.DigestOf(m.show()))
 		it.Meaning = meaning.Digest()
 		s.Items = append(s.Items, it)
 	}
@@ -171,7 +171,7 @@ func groupEnd(list []said, turn int) int {
 	return end
 }
 
-func without(list []said, i int) []said { return slices.Delete(slices.Clone(list), i, i+1) }
+func withoutRule(list []said, i int) []said { return slices.Delete(slices.Clone(list), i, i+1) }
 
 func with(list []said, i int, m ...said) []said { return slices.Insert(slices.Clone(list), i, m...) }
 
@@ -203,7 +203,7 @@ func onResult(apply func(t *rapid.T, list []said, at int) (damaged, repaired []s
 var mutations = []mutation{
 	{"SC101", onResult(func(_ *rapid.T, list []said, at int) ([]said, []said) {
 		placeholder := answer(list[at].result.CallID, session.SyntheticPrefix)
-		return without(list, at), changed(list, at, func(m *said) { *m = placeholder })
+		return withoutRule(list, at), changed(list, at, func(m *said) { *m = placeholder })
 	})},
 	{"SC103", onResult(func(_ *rapid.T, list []said, at int) ([]said, []said) {
 		return with(list, at, answer("c99999999", "of nobody")), list
@@ -211,11 +211,11 @@ var mutations = []mutation{
 	{"SC104", onResult(func(t *rapid.T, list []said, at int) ([]said, []said) {
 		end := groupEnd(list, turnOf(list, at))
 		to := rapid.IntRange(end+1, len(list)).Draw(t, "to")
-		return without(with(list, to, list[at]), at), list
+		return withoutRule(with(list, to, list[at]), at), list
 	})},
 	{"SC105", onResult(func(t *rapid.T, list []said, at int) ([]said, []said) {
 		to := rapid.IntRange(0, turnOf(list, at)).Draw(t, "to")
-		return with(without(list, at), to, list[at]), list
+		return with(withoutRule(list, at), to, list[at]), list
 	})},
 	{"SC106", onResult(func(t *rapid.T, list []said, at int) ([]said, []said) {
 		return with(list, rapid.IntRange(at+1, len(list)).Draw(t, "to"), list[at]), list

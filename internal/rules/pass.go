@@ -88,8 +88,8 @@ type Subject struct {
 func NewPass(store *session.Store, tree *session.Tree, judge Judge, report func(*Finding)) *Pass {
 	p := &Pass{Store: store, Tree: tree, judge: judge, report: report}
 	if tree != nil {
-		p.Trace = replay.Stored(tree)
-		p.prepare()
+		p.Trace = replay.TraceStored(tree)
+		p.prepareSubjects()
 	}
 	return p
 }
@@ -104,7 +104,7 @@ func NewComparisonPass(all []*Rule, store *session.Store, tree *session.Tree, co
 			p.retold = append(p.retold, r)
 		}
 	}
-	p.prepare()
+	p.prepareSubjects()
 	return p
 }
 
@@ -114,48 +114,48 @@ func NewRecordingPass(source *session.Store, read *recording.Result, report func
 	return &Pass{Store: source, Recording: read, report: report}
 }
 
-// prepare makes the subjects and viewers of the tree.
-func (p *Pass) prepare() {
+// prepareSubjects makes the subjects and viewers of the tree.
+func (p *Pass) prepareSubjects() {
 	for i, s := range p.Tree.Sessions {
 		subject := p.newSubject(s, p.Trace.Sessions[i])
-		subject.Closed, subject.Caller = p.closed(s), p.Trace.Callers[s]
+		subject.Closed, subject.Caller = p.isClosed(s), p.Trace.Callers[s]
 		p.Subjects = append(p.Subjects, subject)
 	}
 	p.bySession = make(map[*session.Session]*Subject, len(p.Subjects))
 	byID := make(map[string]*Subject, len(p.Subjects))
 	for _, s := range p.Subjects { // parents come first
 		byID[s.ID] = s
-		p.judgedBy(s, byID[s.Parent])
-		for _, v := range p.viewers(s) {
-			p.judgedBy(v, s)
+		p.setProfiles(s, byID[s.Parent])
+		for _, v := range p.splitViewers(s) {
+			p.setProfiles(v, s)
 			p.Viewers = append(p.Viewers, v)
 		}
 	}
 }
 
-// judgedBy sets who judges a subject: those that were asked, else the one that it
+// setProfiles sets who judges a subject: those that were asked, else the one that it
 // hints at, else its parent's.
-func (p *Pass) judgedBy(s, parent *Subject) {
+func (p *Pass) setProfiles(s, parent *Subject) {
 	p.bySession[s.Session] = s
 	if s.Profiles != nil {
 		return
 	}
 	if s.Profiles = p.judge.Profiles; len(s.Profiles) == 0 {
-		own, why := s.hint(p.Store, parent)
+		own, why := s.hintProfile(p.Store, parent)
 		s.Profiles, s.Hint = []*Profile{own}, why
 	}
 }
 
 // newSubject computes what a session tells by itself.
 func (p *Pass) newSubject(s *session.Session, rs *replay.Session) *Subject {
-	subject := &Subject{Session: s, Replay: rs, Start: s.Start(), Model: lastModel(s, rs), gathers: p.Store.GathersResults, last: p.Store.LastResult, asIs: p.judge.AsIs, Mender: p.Store.ResumptionOf(s).Sanitiser}
-	p.pair(subject, func(i int) bool { return rs.Steps[i].Action == replay.Persist })
+	subject := &Subject{Session: s, Replay: rs, Start: s.RequestStart(), Model: lastModel(s, rs), gathers: p.Store.GathersResults, last: p.Store.LastResult, asIs: p.judge.AsIs, Mender: p.Store.ResumptionOf(s).Sanitiser}
+	p.pairCalls(subject, func(i int) bool { return rs.Steps[i].Action == replay.Persist })
 	return subject
 }
 
-// closed reports whether s is a child that its runtime never sends to a model
+// isClosed reports whether s is a child that its runtime never sends to a model
 // again: such a child's broken pairs are history, not a failing request.
-func (p *Pass) closed(s *session.Session) bool {
+func (p *Pass) isClosed(s *session.Session) bool {
 	if !p.Store.ChildrenClosed || s.Parent == "" {
 		return false
 	}
@@ -164,30 +164,30 @@ func (p *Pass) closed(s *session.Session) bool {
 	return !running || p.Store.WriterOf(s) == session.WriterDead
 }
 
-// Find starts a finding at an item, with the rule's own severity.
-func (p *Pass) Find(s *session.Session, item int) Finding {
-	return Finding{Defect: Defect{Severity: p.Rule.Severity, Place: s.At(item), Agent: s.Items[item].Agent}, Session: s, Ref: s.ItemRef(item)}
+// FindItem starts a finding at an item, with the rule's own severity.
+func (p *Pass) FindItem(s *session.Session, item int) Finding {
+	return Finding{Defect: Defect{Severity: p.Rule.Severity, Place: s.ItemPlace(item), Agent: s.Items[item].Agent}, Session: s, Ref: s.ItemRef(item)}
 }
 
 // FindSession starts a finding at a session's own record.
 func (p *Pass) FindSession(s *session.Session) Finding {
-	return Finding{Defect: Defect{Severity: p.Rule.Severity, Place: s.At(-1)}, Session: s, Ref: s.Ref()}
+	return Finding{Defect: Defect{Severity: p.Rule.Severity, Place: s.ItemPlace(-1)}, Session: s, Ref: s.Ref()}
 }
 
-// Subject is the subject of a session of the tree.
-func (p *Pass) Subject(s *session.Session) *Subject { return p.bySession[s] }
+// SubjectOf is the subject of a session of the tree.
+func (p *Pass) SubjectOf(s *session.Session) *Subject { return p.bySession[s] }
 
-// Stored is the pairing of the items as they are stored, leaks included: what
+// StoredPairs is the pairing of the items as they are stored, leaks included: what
 // the next request would really hold.
-func (s *Subject) Stored() *pairing.Pairing {
+func (s *Subject) StoredPairs() *pairing.Pairing {
 	if s.raw == nil {
-		s.raw = pairing.Claim(s.Items, func(i int) bool { return i >= s.Start })
+		s.raw = pairing.ClaimResults(s.Items, func(i int) bool { return i >= s.Start })
 	}
 	return s.raw
 }
 
-// Faults makes the Run function of a rule that reports every fault of one kind.
-func Faults(kind session.FaultKind, word func(*Finding, *session.Fault)) func(*Pass) {
+// ReportFaults makes the Run function of a rule that reports every fault of one kind.
+func ReportFaults(kind session.FaultKind, word func(*Finding, *session.Fault)) func(*Pass) {
 	return func(p *Pass) {
 		type field struct {
 			session.Ref
@@ -200,7 +200,7 @@ func Faults(kind session.FaultKind, word func(*Finding, *session.Fault)) func(*P
 			}
 			found := Finding{Defect: Defect{Severity: p.Rule.Severity, Place: session.Place{Item: -1}}, Session: s}
 			if s != nil && f.Item >= 0 {
-				found = p.Find(s, f.Item)
+				found = p.FindItem(s, f.Item)
 			}
 			found.Ref = f.Ref
 			at := field{f.Ref, f.Field}
@@ -227,8 +227,8 @@ func Faults(kind session.FaultKind, word func(*Finding, *session.Fault)) func(*P
 	}
 }
 
-// Detail words a finding with the fault's own detail.
-func Detail(found *Finding, f *session.Fault) { found.Message = f.Detail }
+// SetDetail words a finding with the fault's own detail.
+func SetDetail(found *Finding, f *session.Fault) { found.Message = f.Detail }
 
 // SetDefault adds the fix that writes the documented value of a field.
 func SetDefault(found *Finding, f *session.Fault, safety Safety) {
@@ -236,7 +236,7 @@ func SetDefault(found *Finding, f *session.Fault, safety Safety) {
 		return
 	}
 	found.Fixes = []Fix{{
-		Title:  "set " + f.Field + " to " + Quoted(*f.Default),
+		Title:  "set " + f.Field + " to " + QuoteText(*f.Default),
 		Safety: safety,
 		Edits:  []session.Edit{{Op: session.Set, Ref: f.Ref, Field: f.Field, Value: f.Default}},
 	}}
@@ -259,12 +259,12 @@ func (p *Pass) FindLine(line int64) Finding {
 	return Finding{Defect: Defect{Severity: p.Rule.Severity, Line: key, Place: session.Place{Item: -1}}, Ref: session.Ref{Table: recording.Table, Key: key}}
 }
 
-// KeptElsewhere reports whether the store holds no item of a session because its
+// IsKeptElsewhere reports whether the store holds no item of a session because its
 // runtime keeps them in a place of its own, which says so.
-func KeptElsewhere(s *session.Session) bool { return s.Inseparable != "" && len(s.Items) == 0 }
+func IsKeptElsewhere(s *session.Session) bool { return s.Inseparable != "" && len(s.Items) == 0 }
 
-// Speechless reports whether a session holds no message.
-func Speechless(s *session.Session) bool {
+// IsSpeechless reports whether a session holds no message.
+func IsSpeechless(s *session.Session) bool {
 	return !slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.OnWire() })
 }
 
@@ -272,8 +272,8 @@ func Speechless(s *session.Session) bool {
 // value a type.
 type memo map[reflect.Type]any
 
-// Once is the value of a type, made at the first call.
-func Once[T any](known *memo, compute func() T) T {
+// ComputeOnce is the value of a type, made at the first call.
+func ComputeOnce[T any](known *memo, compute func() T) T {
 	key := reflect.TypeFor[T]()
 	if value, is := (*known)[key]; is {
 		return value.(T)

@@ -15,7 +15,7 @@ import (
 // children hold the same passage, which the parent says all the time, before it asks
 // them or only afterwards. What a child costs must be about the same for many.
 func BenchmarkPassages(b *testing.B) {
-	rule := catalogue.Find("SC801")
+	rule := catalogue.FindRule("SC801")
 	for _, when := range []string{"before", "behind"} {
 		for _, children := range []int{500, 2000} {
 			b.Run(fmt.Sprintf("%s/%d", when, children), func(b *testing.B) {

@@ -87,9 +87,9 @@ var Profiles = []*Profile{
 	&anthropic, &bedrock, &openAIChat, &openAIResponses, &gemini, &mistral, &deepseek, &kimi, &Generic,
 }
 
-// positional reports whether a result has to stand directly behind its call; else
+// isPositional reports whether a result has to stand directly behind its call; else
 // its id alone says what it answers.
-func (p *Profile) positional() bool { return p.Shape != Flat }
+func (p *Profile) isPositional() bool { return p.Shape != Flat }
 
 // FindProfile looks a profile up by its name, in any case; nil when there is none.
 func FindProfile(name string) *Profile {
@@ -108,19 +108,19 @@ type Said struct {
 	N              int
 }
 
-// Error is what the provider answers to what a rule finds, "" when its text is
+// ErrorText is what the provider answers to what a rule finds, "" when its text is
 // not known.
-func (p *Profile) Error(rule string, at Said) string {
+func (p *Profile) ErrorText(rule string, at Said) string {
 	return strings.NewReplacer(
 		"{message}", fmt.Sprint(at.Message), "{block}", fmt.Sprint(at.Block), "{id}", at.ID, "{name}", at.Name, "{n}", fmt.Sprint(at.N),
 	).Replace(p.Errors[rule])
 }
 
-// hint is the profile of a session that nobody named one for, and why: the
+// hintProfile is the profile of a session that nobody named one for, and why: the
 // model that answered last says whose API it was, else the form of the calls'
 // ids, which tells Anthropic's, else what the parent session hints at, and else
 // the runtime's own default.
-func (s *Subject) hint(store *session.Store, parent *Subject) (*Profile, string) {
+func (s *Subject) hintProfile(store *session.Store, parent *Subject) (*Profile, string) {
 	known := profileOf(s.Model)
 	switch {
 	case known != nil:
@@ -171,12 +171,12 @@ var BoundThinking = pattern.Lazy(`(fable|mythos)-5-[12]|(opus|sonnet|haiku)-5-5`
 // they are stored now, if it refuses a pair: the first one at or behind the item,
 // or where there is none, the first of all. "" when it refuses none.
 func (s *Subject) ProviderError(profile *Profile, item int) string {
-	if s.sketched || s.Stops() != "" {
-		return s.Stops()
+	if s.sketched || s.StopReason() != "" {
+		return s.StopReason()
 	}
-	refused := s.Refused(profile)
+	refused := s.RefusedBy(profile)
 	for _, from := range []pairing.Occurrence{{Item: item}, {}} {
-		if calls := behind(refused.Calls, from); len(calls) > 0 {
+		if calls := occurrencesFrom(refused.Calls, from); len(calls) > 0 {
 			var ids []string
 			for _, c := range calls {
 				if c.Item != calls[0].Item {
@@ -186,7 +186,7 @@ func (s *Subject) ProviderError(profile *Profile, item int) string {
 			}
 			return s.UnansweredError(profile, s.WireIndex(profile, calls[0].Item), ids)
 		}
-		if results := behind(refused.Results, from); len(results) > 0 {
+		if results := occurrencesFrom(refused.Results, from); len(results) > 0 {
 			first := results[0]
 			return s.SurplusError(profile, s.WireIndex(profile, first.Item), 0, s.ResultAt(first).CallID, refused.Repeated[first])
 		}
@@ -197,7 +197,7 @@ func (s *Subject) ProviderError(profile *Profile, item int) string {
 // UnansweredError is what the provider answers when no result stands directly
 // behind calls of one message, which it names together.
 func (s *Subject) UnansweredError(profile *Profile, message int, calls []string) string {
-	return profile.Error("SC101", Said{Message: message, ID: strings.Join(calls, ", ")})
+	return profile.ErrorText("SC101", Said{Message: message, ID: strings.Join(calls, ", ")})
 }
 
 // SurplusError is what the provider answers to a result of a call that is not in
@@ -208,15 +208,15 @@ func (s *Subject) SurplusError(profile *Profile, message, block int, call string
 	if repeated {
 		rule = "SC106"
 	}
-	return profile.Error(rule, Said{Message: message, Block: block, ID: call})
+	return profile.ErrorText(rule, Said{Message: message, Block: block, ID: call})
 }
 
 // The profiles (docs/profiles.md). Where a
 // rule's evidence for a provider is doubtful, it is a warning at most.
 
-// levels lists the rules that a provider minds, each with how much. A rule in two
+// ruleLevels lists the rules that a provider minds, each with how much. A rule in two
 // lists is a mistake of this file, which the first start of the program shows.
-func levels(errors, warnings, infos []string) map[string]Severity {
+func ruleLevels(errors, warnings, infos []string) map[string]Severity {
 	m := map[string]Severity{}
 	for severity, rules := range map[Severity][]string{Error: errors, Warning: warnings, Info: infos} {
 		for _, id := range rules {
@@ -239,7 +239,7 @@ var (
 	nineID     = formOf("", letters+digits, 9, 9)
 	plainName  = formOf("", letters+digits+"_-", 1, 64)
 	longName   = formOf("", letters+digits+"_-", 1, 128)
-	geminiName = formOf("", letters+digits+"_.-", 1, 64).starting(letters + "_")
+	geminiName = formOf("", letters+digits+"_.-", 1, 64).startWith(letters + "_")
 
 	openAI = pattern.Lazy(`^(openai|azure)/|^(gpt-[0-9]|chatgpt-|o[134](-|$))`)
 )
@@ -257,7 +257,7 @@ var (
 
 var anthropic = Profile{
 	Name: "anthropic", Title: "Anthropic Messages", Shape: Grouped,
-	Levels: levels(
+	Levels: ruleLevels(
 		ids{"SC108", "SC110", "SC201", "SC202", "SC203", "SC204", "SC205", "SC206", "SC401", "SC402", "SC403", "SC501", "SC502", "SC503", "SC606", "SC607", "SC608"},
 		ids{"SC109", "SC114", "SC302", "SC303", "SC304", "SC307", "SC504", "SC505", "SC601", "SC602", "SC604", "SC605", "SC609"},
 		nil,
@@ -308,7 +308,7 @@ var anthropic = Profile{
 
 var bedrock = Profile{
 	Name: "bedrock", Title: "Bedrock Converse", Shape: Grouped,
-	Levels: levels(
+	Levels: ruleLevels(
 		ids{"SC108", "SC109", "SC110", "SC201", "SC203", "SC204", "SC206", "SC401", "SC402", "SC406", "SC603", "SC606", "SC607"},
 		ids{"SC202", "SC205", "SC301", "SC302", "SC303", "SC304", "SC307", "SC601", "SC602", "SC604", "SC608", "SC609"},
 		nil,
@@ -345,8 +345,8 @@ var chatErrors = map[string]string{
 	"SC603": "Invalid 'messages[{message}]'. Image URLs are only allowed for messages with role 'user', but this message with role 'tool' contains an image URL.",
 }
 
-// without are the texts but the one for a rule, where others do not repeat it.
-func without(errors map[string]string, rule string) map[string]string {
+// withoutRule are the texts but the one for a rule, where others do not repeat it.
+func withoutRule(errors map[string]string, rule string) map[string]string {
 	errors = maps.Clone(errors)
 	delete(errors, rule)
 	return errors
@@ -354,7 +354,7 @@ func without(errors map[string]string, rule string) map[string]string {
 
 var openAIChat = Profile{
 	Name: "openai-chat", Title: "OpenAI Chat Completions", Shape: OneEach,
-	Levels: levels(
+	Levels: ruleLevels(
 		ids{"SC201", "SC203", "SC204", "SC206", "SC401", "SC404", "SC405", "SC603", "SC606", "SC607"},
 		ids{"SC205", "SC307", "SC602", "SC604"},
 		ids{"SC202", "SC402"},
@@ -367,7 +367,7 @@ var openAIChat = Profile{
 
 var openAIResponses = Profile{
 	Name: "openai-responses", Title: "OpenAI Responses", Shape: Flat,
-	Levels: levels(
+	Levels: ruleLevels(
 		ids{"SC202", "SC203", "SC204", "SC206", "SC507", "SC606", "SC607"},
 		ids{"SC114", "SC201", "SC205", "SC307", "SC504", "SC508", "SC602", "SC604"},
 		ids{"SC104", "SC401", "SC402"},
@@ -390,7 +390,7 @@ var openAIResponses = Profile{
 
 var gemini = Profile{
 	Name: "gemini", Title: "Gemini generateContent", Shape: Contents,
-	Levels: levels(
+	Levels: ruleLevels(
 		ids{"SC205", "SC206", "SC207", "SC304", "SC306", "SC401", "SC506", "SC606"},
 		ids{"SC109", "SC303", "SC307", "SC504", "SC602", "SC604", "SC607"},
 		ids{"SC201", "SC202", "SC204", "SC402"},
@@ -413,7 +413,7 @@ var gemini = Profile{
 
 var mistral = Profile{
 	Name: "mistral", Title: "Mistral", Shape: OneEach,
-	Levels: levels(
+	Levels: ruleLevels(
 		ids{"SC201", "SC203", "SC204", "SC303", "SC401", "SC606"},
 		ids{"SC202", "SC206", "SC301", "SC304", "SC305", "SC307", "SC404", "SC604"},
 		ids{"SC205", "SC402"},
@@ -433,7 +433,7 @@ var mistral = Profile{
 
 var deepseek = Profile{
 	Name: "deepseek", Title: "DeepSeek", Shape: OneEach,
-	Levels: levels(
+	Levels: ruleLevels(
 		ids{"SC204", "SC206", "SC401", "SC405", "SC509", "SC606"},
 		ids{"SC301", "SC307", "SC404", "SC604"},
 		ids{"SC201", "SC202", "SC205", "SC402"},
@@ -453,7 +453,7 @@ var deepseek = Profile{
 
 var kimi = Profile{
 	Name: "kimi", Title: "Moonshot Kimi", Shape: OneEach,
-	Levels: levels(
+	Levels: ruleLevels(
 		ids{"SC204", "SC206", "SC401", "SC402", "SC509", "SC606"},
 		ids{"SC205", "SC307", "SC404", "SC604"},
 		ids{"SC201", "SC202"},
@@ -475,11 +475,11 @@ var kimi = Profile{
 // directly behind its turn, completely and once.
 var Generic = Profile{
 	Name: "generic", Title: "any Chat Completions server", Shape: OneEach,
-	Levels: levels(
+	Levels: ruleLevels(
 		ids{"SC201", "SC204", "SC205", "SC401", "SC404", "SC606"},
 		ids{"SC202", "SC203", "SC206", "SC302", "SC303", "SC304", "SC305", "SC307", "SC402", "SC604"},
 		ids{"SC301"},
 	),
-	Errors: without(chatErrors, "SC203"),
+	Errors: withoutRule(chatErrors, "SC203"),
 	CallID: shortID, ToolName: plainName, MaxBytes: 32 << 20,
 }

@@ -21,7 +21,7 @@ import (
 func TestLevelsAreOfRulesThatAskProviders(t *testing.T) {
 	for _, p := range rules.Profiles {
 		for _, id := range slices.Sorted(maps.Keys(p.Levels)) {
-			switch r := catalogue.Find(id); {
+			switch r := catalogue.FindRule(id); {
 			case r == nil:
 				t.Errorf("%s lists %s, which does not exist", p.Name, id)
 			case !r.Profiled && (id < "SC100" || id >= "SC700"):
@@ -45,15 +45,15 @@ func TestErrorTextsAreFilledIn(t *testing.T) {
 	hole := regexp.MustCompile(`\{[a-z_]*\}`)
 	for _, p := range rules.Profiles {
 		for _, id := range slices.Sorted(maps.Keys(p.Errors)) {
-			if rule, _, _ := strings.Cut(id, " "); catalogue.Find(rule) == nil {
+			if rule, _, _ := strings.Cut(id, " "); catalogue.FindRule(rule) == nil {
 				t.Errorf("%s has a text for %s, which does not exist", p.Name, id)
 			}
-			text := p.Error(id, rules.Said{Message: 2, Block: 3, ID: "call_1", Name: "read", N: 5})
+			text := p.ErrorText(id, rules.Said{Message: 2, Block: 3, ID: "call_1", Name: "read", N: 5})
 			if left := hole.FindString(text); text == "" || left != "" {
 				t.Errorf("%s, %s: %q is not filled in: %s", p.Name, id, left, text)
 			}
 		}
-		if got := p.Error("SC999", rules.Said{}); got != "" {
+		if got := p.ErrorText("SC999", rules.Said{}); got != "" {
 			t.Errorf("%s has a text for a rule that does not exist: %s", p.Name, got)
 		}
 	}

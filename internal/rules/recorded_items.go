@@ -18,15 +18,15 @@ func ItemName(s *session.Session, item int) string {
 	var name string
 	switch {
 	case it.Kind == session.SubSession:
-		name = "the reference to sub-session " + Short(it.Child)
+		name = "the reference to sub-session " + ShortID(it.Child)
 	case it.Kind == session.Summary:
 		name = "a summary"
 	case it.Kind == session.Other:
 		name = "a record that is not sent to a model"
 	case it.Role == session.Tool && len(it.Results) > 0:
-		name = "the result of " + List(resultIDs(it))
+		name = "the result of " + JoinWords(resultIDs(it))
 	case it.Agent != "":
-		name = "a message of " + Quoted(it.Agent)
+		name = "a message of " + QuoteText(it.Agent)
 	case it.Role == session.User:
 		name = "a message of the user"
 	case it.Role == session.System:
@@ -53,7 +53,7 @@ func callNames(it *session.Item) string {
 	for i := range it.Calls {
 		names = append(names, "call "+CallName(&it.Calls[i]))
 	}
-	return Some(names)
+	return JoinFew(names)
 }
 
 // ItemNames are the items of a run, the first few by name.
@@ -62,7 +62,7 @@ func ItemNames(run []replay.Difference, name func(*replay.Difference) string) st
 	for i := range run {
 		names = append(names, name(&run[i]))
 	}
-	return Some(names)
+	return JoinFew(names)
 }
 
 // AtLine is where an item of the recording stands in it, "" for one that came as a

@@ -19,24 +19,24 @@ type Refused struct {
 	Again    []pairing.Occurrence        // of Calls, those that a sanitiser leaves out for their ids (Sanitiser.Once)
 }
 
-// Refused lists what the provider refuses. The calls of a message stay open until
+// RefusedBy lists what the provider refuses. The calls of a message stay open until
 // the next message that is no result or, where ids alone say what answers what,
 // to the end. What is no message of the request parts nothing, and what the
 // provider's own server ran is answered within its message.
-func (s *Subject) Refused(profile *Profile) *Refused {
+func (s *Subject) RefusedBy(profile *Profile) *Refused {
 	_, strict := profile.Levels["SC108"]
 	by := readingBy{profile.Shape, strict}
 	if known := s.refused[by]; known != nil {
 		return known
 	}
-	r, numbers := s.reading(profile, strict), s.NumberMessages(profile)
-	for n, m := range s.Arranged() {
+	r, numbers := s.newReading(profile, strict), s.NumberMessages(profile)
+	for n, m := range s.ArrangedMessages() {
 		if numbers[n] >= 0 {
 			r.readMessage(&m)
 		}
 	}
-	r.leave()
-	r.finish()
+	r.closeOpenCalls()
+	r.addInnerResults()
 	if s.refused == nil {
 		s.refused = map[readingBy]*Refused{}
 	}
@@ -44,24 +44,24 @@ func (s *Subject) Refused(profile *Profile) *Refused {
 	return &r.Refused
 }
 
-// Sanitised are the calls of the next request that the runtime's sanitiser answers or leaves
+// SanitisedParts are the calls of the next request that the runtime's sanitiser answers or leaves
 // out, and the results that it does not send.
-func (s *Subject) Sanitised() *Refused {
+func (s *Subject) SanitisedParts() *Refused {
 	switch {
 	case s.Mender == nil:
 		return &Refused{}
 	case s.Mender.Once:
-		return Once(&s.Known, s.withoutRepeats)
+		return ComputeOnce(&s.Known, s.withoutRepeats)
 	case s.Mender.Pairs != "":
-		return s.Refused(FindProfile(s.Mender.Pairs))
+		return s.RefusedBy(FindProfile(s.Mender.Pairs))
 	}
-	return Once(&s.Known, s.findHalves)
+	return ComputeOnce(&s.Known, s.findHalves)
 }
 
 // withoutRepeats are, besides the calls and results that a provider refuses, the calls with the id
 // of an earlier one, and their results.
 func (s *Subject) withoutRepeats() *Refused {
-	refused, made := *s.Refused(FindProfile(s.Mender.Pairs)), map[string]bool{}
+	refused, made := *s.RefusedBy(FindProfile(s.Mender.Pairs)), map[string]bool{}
 	for i, it := range s.inArranged() {
 		for n := range it.Calls {
 			if at := (pairing.Occurrence{Item: i, Nth: n}); made[it.Calls[n].ID] {
@@ -71,7 +71,7 @@ func (s *Subject) withoutRepeats() *Refused {
 		}
 	}
 	theirs := []pairing.Occurrence{}
-	for _, pair := range s.Stored().Pairs {
+	for _, pair := range s.StoredPairs().Pairs {
 		if slices.Contains(refused.Again, pair.Call) {
 			theirs = append(theirs, pair.Result)
 		}
@@ -118,7 +118,7 @@ func (s *Subject) findHalves() *Refused {
 // inArranged yields the items of the messages that Arranged lists.
 func (s *Subject) inArranged() iter.Seq2[int, *session.Item] {
 	return func(yield func(int, *session.Item) bool) {
-		for _, m := range s.Arranged() {
+		for _, m := range s.ArrangedMessages() {
 			for _, i := range m.Items {
 				if !yield(i, &s.Items[i]) {
 					return
@@ -150,9 +150,9 @@ type reading struct {
 	seen map[string]bool      // the ids that calls have here, open or not
 }
 
-func (s *Subject) reading(profile *Profile, strict bool) *reading {
+func (s *Subject) newReading(profile *Profile, strict bool) *reading {
 	r := &reading{
-		Subject: s, positional: profile.positional(), strict: strict,
+		Subject: s, positional: profile.isPositional(), strict: strict,
 		Refused: Refused{Repeated: map[pairing.Occurrence]bool{}},
 		unnamed: map[pairing.Occurrence]pairing.Occurrence{},
 		inside:  map[pairing.Occurrence]pairing.Occurrence{},
@@ -160,10 +160,10 @@ func (s *Subject) reading(profile *Profile, strict bool) *reading {
 		moved:   map[pairing.Occurrence]bool{},
 		seen:    map[string]bool{},
 	}
-	for _, pair := range s.Stored().Pairs {
+	for _, pair := range s.StoredPairs().Pairs {
 		switch {
 		case s.last: // by their ids alone
-		case pair.Place == pairing.Late && (s.gathers || s.hoists(pair)):
+		case pair.Place == pairing.Late && (s.gathers || s.isHoisted(pair)):
 			r.moved[pair.Result], r.settled[pair.Call] = true, true
 		case pair.Place == pairing.Inside:
 			r.inside[pair.Result] = pair.Call
@@ -172,14 +172,14 @@ func (s *Subject) reading(profile *Profile, strict bool) *reading {
 			r.unnamed[pair.Result] = pair.Call
 		}
 	}
-	for _, e := range s.Stored().Extras {
-		r.moved[e.Result] = !s.last && s.replaced(s.Stored(), e)
+	for _, e := range s.StoredPairs().Extras {
+		r.moved[e.Result] = !s.last && s.isReplaced(s.StoredPairs(), e)
 	}
 	return r
 }
 
-// hoists reports whether the runtime puts a late result before what parts it from its call.
-func (s *Subject) hoists(pair pairing.Pair) bool {
+// isHoisted reports whether the runtime puts a late result before what parts it from its call.
+func (s *Subject) isHoisted(pair pairing.Pair) bool {
 	return s.Mender != nil && s.Mender.Hoists && !slices.ContainsFunc(s.Items[pair.Call.Item+1:pair.Result.Item], func(it session.Item) bool {
 		return it.OnWire() && it.Role == session.Assistant
 	})
@@ -189,11 +189,11 @@ func (s *Subject) hoists(pair pairing.Pair) bool {
 // what stands before it; what an assistant's message holds belongs to its calls.
 func (r *reading) readMessage(m *Sent) {
 	it := &r.Items[m.Items[0]]
-	if it.Answers() {
+	if it.IsAnswer() {
 		r.answerOpenCalls(m, it)
 	}
-	if r.positional && (!it.Answers() || pairing.EndsGroup(it)) {
-		r.leave()
+	if r.positional && (!it.IsAnswer() || pairing.EndsGroup(it)) {
+		r.closeOpenCalls()
 	}
 	var calls []pairing.Occurrence
 	for _, item := range m.Items {
@@ -208,7 +208,7 @@ func (r *reading) readMessage(m *Sent) {
 		}
 	}
 	r.open = slices.Insert(r.open, 0, calls...)
-	if !it.Answers() {
+	if !it.IsAnswer() {
 		r.answerOpenCalls(m, it)
 	}
 }
@@ -219,8 +219,8 @@ func (r *reading) answerOpenCalls(m *Sent, it *session.Item) {
 		if _, inside := r.inside[at]; inside || r.moved[at] || r.ResultAt(at).Server {
 			continue
 		}
-		first := slices.IndexFunc(r.open, func(call pairing.Occurrence) bool { return r.answered(at, call) })
-		if first >= 0 && (!r.positional || it.Answers()) {
+		first := slices.IndexFunc(r.open, func(call pairing.Occurrence) bool { return r.isAnswerTo(at, call) })
+		if first >= 0 && (!r.positional || it.IsAnswer()) {
 			r.open = slices.Delete(r.open, first, first+1)
 			continue
 		}
@@ -229,25 +229,25 @@ func (r *reading) answerOpenCalls(m *Sent, it *session.Item) {
 	}
 }
 
-// answered reports whether the result is one of the call.
-func (r *reading) answered(result, call pairing.Occurrence) bool {
+// isAnswerTo reports whether the result is one of the call.
+func (r *reading) isAnswerTo(result, call pairing.Occurrence) bool {
 	if named, alone := r.unnamed[result]; alone {
 		return named == call
 	}
 	return r.ResultAt(result).CallID == r.CallAt(call).ID
 }
 
-// leave ends the run of results: the provider looks no further for those of the
+// closeOpenCalls ends the run of results: the provider looks no further for those of the
 // open calls.
-func (r *reading) leave() {
+func (r *reading) closeOpenCalls() {
 	r.Calls, r.open = append(r.Calls, r.open...), r.open[:0]
 	clear(r.seen)
 }
 
-// finish adds the results within messages of the assistant that are refused
+// addInnerResults adds the results within messages of the assistant that are refused
 // although their calls are answered elsewhere: with the others, the refused call
 // says it all.
-func (r *reading) finish() {
+func (r *reading) addInnerResults() {
 	slices.SortFunc(r.Calls, compareOccurrences)
 	for result, call := range r.inside {
 		if _, said := slices.BinarySearchFunc(r.Calls, call, compareOccurrences); r.strict && !said {
@@ -261,8 +261,8 @@ func compareOccurrences(a, b pairing.Occurrence) int {
 	return cmp.Or(cmp.Compare(a.Item, b.Item), cmp.Compare(a.Nth, b.Nth))
 }
 
-// behind are the occurrences of a sorted list that are not before another.
-func behind(list []pairing.Occurrence, from pairing.Occurrence) []pairing.Occurrence {
+// occurrencesFrom are the occurrences of a sorted list that are not before another.
+func occurrencesFrom(list []pairing.Occurrence, from pairing.Occurrence) []pairing.Occurrence {
 	i, _ := slices.BinarySearchFunc(list, from, compareOccurrences)
 	return list[i:]
 }
@@ -280,14 +280,14 @@ type Objection struct {
 // Objections lists what the provider refuses of the calls and results of the next
 // request.
 func (s *Subject) Objections(profile *Profile) []Objection {
-	if stops := s.Stops(); stops != "" { // the runtime objects to its last item
+	if stops := s.StopReason(); stops != "" { // the runtime objects to its last item
 		for i := len(s.Items) - 1; i >= s.Start; i-- {
 			if it := &s.Items[i]; it.OnWire() {
 				return []Objection{{Item: i, IDs: []string{it.Results[0].CallID}, Error: stops, Told: stops}}
 			}
 		}
 	}
-	refused := s.Refused(profile)
+	refused := s.RefusedBy(profile)
 	if len(refused.Calls)+len(refused.Results) == 0 {
 		return nil
 	}
@@ -296,13 +296,13 @@ func (s *Subject) Objections(profile *Profile) []Objection {
 	for _, at := range refused.Results {
 		results[at] = true
 	}
-	sanitised := s.Sanitised()
+	sanitised := s.SanitisedParts()
 	mended := func(among []pairing.Occurrence, at pairing.Occurrence) bool {
 		_, found := slices.BinarySearchFunc(among, at, compareOccurrences)
 		return found
 	}
 	numbers, message, blocks := s.NumberMessages(profile), -1, 0 // blocks counts the results of the message so far
-	for k, m := range s.Arranged() {
+	for k, m := range s.ArrangedMessages() {
 		number := numbers[k]
 		if number < 0 {
 			continue

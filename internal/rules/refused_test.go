@@ -15,7 +15,7 @@ import (
 // with a star where the call is answered already.
 func refusedBy(tree *session.Tree, profile string) string {
 	pass := rules.NewPass(&session.Store{}, tree, rules.Judge{}, nil)
-	refused := pass.Subjects[0].Refused(rules.FindProfile(profile))
+	refused := pass.Subjects[0].RefusedBy(rules.FindProfile(profile))
 	var words []string
 	add := func(what string, list []pairing.Occurrence) {
 		if len(list) > 0 {

@@ -26,7 +26,7 @@ func repaired(t interface{ Fatalf(string, ...any) }, facts *session.Store, tree 
 	prologue := func(*session.Call) (string, []session.Item) {
 		return "Transferred task", []session.Item{{Role: session.System}, {Role: session.User, Flags: session.Implicit}}
 	}
-	plan, _, err := repair.Make(context.Background(), oneTree{facts, tree}, repair.Options{Prologue: prologue})
+	plan, _, err := repair.MakePlan(context.Background(), oneTree{facts, tree}, repair.Options{Prologue: prologue})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

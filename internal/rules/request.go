@@ -15,7 +15,7 @@ import (
 // is not counted. What is several messages for the provider has the number of the first, and
 // what is no numbered message has -1.
 func (s *Subject) NumberMessages(profile *Profile) []int {
-	list := s.Arranged()
+	list := s.ArrangedMessages()
 	numbers := make([]int, len(list)+1)
 	next := 0
 	if s.LastSummary() >= 0 {
@@ -27,7 +27,7 @@ func (s *Subject) NumberMessages(profile *Profile) []int {
 		role, messages := session.User, 1
 		if n < len(list) {
 			it := s.messageAsItem(&list[n])
-			if role, messages = it.Role, profile.Shape.messages(it); messages == 0 {
+			if role, messages = it.Role, profile.Shape.countMessages(it); messages == 0 {
 				continue
 			}
 		}
@@ -51,7 +51,7 @@ func (s *Subject) NumberMessages(profile *Profile) []int {
 // message; -1 for items that are none.
 func (s *Subject) MessageNumbers(profile *Profile) []int {
 	byItem := slices.Repeat([]int{-1}, len(s.Items)+1)
-	numbers, list := s.NumberMessages(profile), s.Arranged()
+	numbers, list := s.NumberMessages(profile), s.ArrangedMessages()
 	for n := range list {
 		for _, i := range list[n].Items {
 			if byItem[i] < 0 {
@@ -63,8 +63,8 @@ func (s *Subject) MessageNumbers(profile *Profile) []int {
 	return byItem
 }
 
-// messages is the number of messages that an item is, 0 for one that says nothing.
-func (s Shape) messages(it *session.Item) int {
+// countMessages is the number of messages that an item is, 0 for one that says nothing.
+func (s Shape) countMessages(it *session.Item) int {
 	switch {
 	case s == Flat:
 		return saidApart(it) + reasoningParts(it.Blocks) + len(it.Calls) + len(it.Results)
@@ -167,7 +167,7 @@ func partOf(it *session.Item, nth int) int {
 // CallError makes what a provider answers to a call.
 func (p *Pass) CallError(s *Subject, at pairing.Occurrence) func(*Profile) string {
 	rule := p.Rule.ID
-	return func(profile *Profile) string { return profile.Error(rule, s.CallSaid(profile, at)) }
+	return func(profile *Profile) string { return profile.ErrorText(rule, s.CallSaid(profile, at)) }
 }
 
 // CallPart and resultPart address one call or result within its record.
@@ -197,11 +197,11 @@ func (s *Subject) NameResult(at pairing.Occurrence, id string) session.Edit {
 
 // InRequest reports whether the item becomes part of the next request.
 func (s *Subject) InRequest(item int) bool {
-	return !s.History(item) && s.OnWire(item)
+	return !s.IsHistory(item) && s.OnWire(item)
 }
 
-// Sent yields the items of the next request.
-func (s *Subject) Sent() iter.Seq2[int, *session.Item] {
+// SentItems yields the items of the next request.
+func (s *Subject) SentItems() iter.Seq2[int, *session.Item] {
 	return func(yield func(int, *session.Item) bool) {
 		for i := s.Start; i < len(s.Items); i++ {
 			if s.InRequest(i) && !yield(i, &s.Items[i]) {
@@ -214,10 +214,10 @@ func (s *Subject) Sent() iter.Seq2[int, *session.Item] {
 // Spot is the place of a block in a session.
 type Spot struct{ Item, Block int }
 
-// Spots are the places of the blocks in the next request that fit.
-func (s *Subject) Spots(fits func(*session.Item, *session.Block) bool) []Spot {
+// FindSpots are the places of the blocks in the next request that fit.
+func (s *Subject) FindSpots(fits func(*session.Item, *session.Block) bool) []Spot {
 	var list []Spot
-	for i, it := range s.Sent() {
+	for i, it := range s.SentItems() {
 		for n := range it.Blocks {
 			if fits(it, &it.Blocks[n]) {
 				list = append(list, Spot{i, n})
@@ -227,8 +227,8 @@ func (s *Subject) Spots(fits func(*session.Item, *session.Block) bool) []Spot {
 	return list
 }
 
-// Block is the part of an item.
-func (s *Subject) Block(at Spot) *session.Block { return &s.Items[at.Item].Blocks[at.Block] }
+// BlockAt is the part of an item.
+func (s *Subject) BlockAt(at Spot) *session.Block { return &s.Items[at.Item].Blocks[at.Block] }
 
 // FindBlocks starts the one finding about blocks of a session, of which there is
 // at least one: it stands at the first, and so does what the provider answers.
@@ -246,10 +246,10 @@ func (p *Pass) FindBlocks(j Judged, at []Spot, said Said) Finding {
 // FindSent starts the one finding about items of a session, of which there is at
 // least one.
 func (p *Pass) FindSent(j Judged, items []int, said Said) Finding {
-	f := p.Find(j.Session, items[0])
+	f := p.FindItem(j.Session, items[0])
 	f.Items, f.Profile = items, j.Profile
 	said.Message = j.WireIndex(j.Profile, items[0])
-	f.ProviderError = j.Profile.Error(p.Rule.ID, said)
+	f.ProviderError = j.Profile.ErrorText(p.Rule.ID, said)
 	return f
 }
 
@@ -259,9 +259,9 @@ func AnswersOnly(it *session.Item) bool {
 	return it.Role == session.Tool || it.Role == session.User && len(it.Results) > 0 && it.Text == 0
 }
 
-// Foreign reports whether a model's signatures mean nothing to the provider. A
+// IsForeign reports whether a model's signatures mean nothing to the provider. A
 // model that no profile knows may be anybody's, so it is not foreign.
-func Foreign(profile *Profile, model string) bool {
+func IsForeign(profile *Profile, model string) bool {
 	made := profileOf(model)
 	if made == nil || made == profile {
 		return false

@@ -102,8 +102,8 @@ type Rule struct {
 	Retells func(*Finding, *replay.Difference) bool
 }
 
-// Repair says in words whether the rule has a repair.
-func (r *Rule) Repair() string {
+// RepairText says in words whether the rule has a repair.
+func (r *Rule) RepairText() string {
 	if r.Allow == "" {
 		return r.Safety.String()
 	}
@@ -150,9 +150,9 @@ type Defect struct {
 	Fixes   []Fix
 }
 
-// Then adds a sentence to the message, none where it is "". Lists show the first one
+// AddSentence adds a sentence to the message, none where it is "". Lists show the first one
 // alone, so that one says what is wrong and of what; the others say what follows.
-func (d *Defect) Then(sentence string) {
+func (d *Defect) AddSentence(sentence string) {
 	if sentence == "" {
 		return
 	}

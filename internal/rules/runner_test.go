@@ -60,9 +60,9 @@ func runCases(t *testing.T, cases []ruleCase) {
 			if tc.tweak != nil {
 				tc.tweak(trees[0])
 			}
-			run := catalogue.Usual()
+			run := catalogue.UsualRules()
 			if tc.only != "" {
-				run = []*rules.Rule{catalogue.Find(tc.only)}
+				run = []*rules.Rule{catalogue.FindRule(tc.only)}
 			}
 			found := findWith(run, store, trees, tc.judge())
 			if diff := cmp.Diff(lines(tc.want), lines(describe(trees, found))); diff != "" {
@@ -91,7 +91,7 @@ func findAll(store *session.Store, trees []*session.Tree) []*rules.Finding {
 
 // findFor runs the usual rules over the store and over every tree.
 func findFor(store *session.Store, trees []*session.Tree, judge rules.Judge) []*rules.Finding {
-	return findWith(catalogue.Usual(), store, trees, judge)
+	return findWith(catalogue.UsualRules(), store, trees, judge)
 }
 
 func findWith(list []*rules.Rule, store *session.Store, trees []*session.Tree, judge rules.Judge) []*rules.Finding {

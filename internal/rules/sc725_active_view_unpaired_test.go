@@ -207,8 +207,8 @@ func TestAPartedTurnIsSentAgain(t *testing.T) {
 	if diff := cmp.Diff(want, sentTexts(after.Root())); diff != "" || len(after.Root().Items) != 8 {
 		t.Errorf("sent, want (-), got (+):\n%s", diff)
 	}
-	if plan.Edited() != 0 {
-		t.Errorf("%d records would say something else", plan.Edited())
+	if plan.CountEdited() != 0 {
+		t.Errorf("%d records would say something else", plan.CountEdited())
 	}
 }
 

@@ -173,7 +173,7 @@ func TestASplitGivesEveryCallWhatItStarted(t *testing.T) {
 			if tc.tweak != nil {
 				tc.tweak(tree)
 			}
-			found := findWith([]*rules.Rule{catalogue.Find("SC707")}, &session.Store{Writer: session.WriterDead}, []*session.Tree{tree}, rules.Judge{})
+			found := findWith([]*rules.Rule{catalogue.FindRule("SC707")}, &session.Store{Writer: session.WriterDead}, []*session.Tree{tree}, rules.Judge{})
 			if len(found) != 1 || len(found[0].Fixes) != 1 {
 				t.Fatalf("no split was offered: %s", messages(found))
 			}

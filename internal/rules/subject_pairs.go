@@ -7,12 +7,12 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// pair sets the pairs of a subject. Where the store's reader puts results behind
+// pairCalls sets the pairs of a subject. Where the store's reader puts results behind
 // their calls, a late one is in its place. What an archived half leaves alone is no pair
 // that is missing something, and a call that waits for somebody may have several
 // answers.
-func (p *Pass) pair(s *Subject, keep func(i int) bool) {
-	s.Pairs = pairing.Claim(s.Items, keep)
+func (p *Pass) pairCalls(s *Subject, keep func(i int) bool) {
+	s.Pairs = pairing.ClaimResults(s.Items, keep)
 	turns := map[int]int{} // by the item with results, the turn that it answers, -1 for several
 	for _, pair := range s.Pairs.Pairs {
 		if turn, known := turns[pair.Result.Item]; known && turn != pair.Call.Item {
@@ -31,7 +31,7 @@ func (p *Pass) pair(s *Subject, keep func(i int) bool) {
 	if s.last {
 		s.answerReused(keep)
 	}
-	s.Pairs.Extras = slices.DeleteFunc(s.Pairs.Extras, func(e pairing.Extra) bool { return s.replaced(s.Pairs, e) })
+	s.Pairs.Extras = slices.DeleteFunc(s.Pairs.Extras, func(e pairing.Extra) bool { return s.isReplaced(s.Pairs, e) })
 	p.explainPairs(s)
 	archived := func(i int) bool { return s.Items[i].Flags.Has(session.Archived) }
 	if len(s.Pairs.Missing)+len(s.Pairs.Orphans) == 0 || !slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Flags.Has(session.Archived) }) {
@@ -49,7 +49,7 @@ func (p *Pass) pair(s *Subject, keep func(i int) bool) {
 		alone[at] = true
 	}
 	halves := map[pairing.Occurrence]bool{}
-	for _, pair := range pairing.Claim(full, keep).Pairs {
+	for _, pair := range pairing.ClaimResults(full, keep).Pairs {
 		if archived(pair.Call.Item) != archived(pair.Result.Item) && (alone[pair.Call] || alone[pair.Result]) {
 			s.Parted = append(s.Parted, pair)
 			halves[pair.Call], halves[pair.Result] = true, true
@@ -125,9 +125,9 @@ func (p *Pass) explainPairs(s *Subject) {
 	s.Pairs.Orphans = slices.DeleteFunc(s.Pairs.Orphans, func(at pairing.Occurrence) bool { return astray(s.ResultAt(at).CallID) })
 }
 
-// replaced reports whether a second result is no second one in a request: that of a
+// isReplaced reports whether a second result is no second one in a request: that of a
 // call which waits is answered by whatever comes last, and where the runtime gathers
 // results, an interim one gives way.
-func (s *Subject) replaced(by *pairing.Pairing, e pairing.Extra) bool {
+func (s *Subject) isReplaced(by *pairing.Pairing, e pairing.Extra) bool {
 	return s.CallAt(by.Pairs[e.Pair].Call).Waits || s.gathers && s.ResultAt(e.Result).Pending
 }

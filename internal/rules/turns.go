@@ -18,11 +18,11 @@ type Turn struct {
 	Pending bool // a result is still to come
 }
 
-// Requests yields what judged does, without the sessions that no request is made
+// JudgedRequests yields what judged does, without the sessions that no request is made
 // of any more.
-func (p *Pass) Requests() iter.Seq[Judged] {
+func (p *Pass) JudgedRequests() iter.Seq[Judged] {
 	return func(yield func(Judged) bool) {
-		for j := range p.Judged() {
+		for j := range p.JudgedSessions() {
 			if !j.Closed && !yield(j) {
 				return
 			}
@@ -35,8 +35,8 @@ func (p *Pass) Requests() iter.Seq[Judged] {
 // yet.
 func (s *Subject) Turns() []Turn {
 	list := make([]Turn, 0, len(s.Items)-s.Start+1)
-	answers := s.answers()
-	for t := range s.Spoken() {
+	answers := s.answerTurns()
+	for t := range s.SpokenTurns() {
 		list = append(list, t)
 		if answer := answers[t.Item]; answer.Role == session.Tool {
 			list = append(list, answer)
@@ -45,13 +45,13 @@ func (s *Subject) Turns() []Turn {
 	return list
 }
 
-// Spoken yields the turns but for the results, and a summary as the user's message
+// SpokenTurns yields the turns but for the results, and a summary as the user's message
 // that runtimes make of it. System messages are no turns, and what leaked leaves.
 // A message that says nothing, of an unknown role or that does not decode has no
 // role: what stands beside it cannot be judged.
-func (s *Subject) Spoken() iter.Seq[Turn] {
+func (s *Subject) SpokenTurns() iter.Seq[Turn] {
 	return func(yield func(Turn) bool) {
-		undecoded := s.Faulty(session.Undecodable)
+		undecoded := s.FaultyItems(session.Undecodable)
 		if last := s.LastSummary(); last >= 0 && !yield(Turn{Item: last, Role: session.User}) {
 			return
 		}
@@ -80,10 +80,10 @@ func (s *Subject) Spoken() iter.Seq[Turn] {
 	}
 }
 
-// answers are the results of the turns that call tools, by the index of their
+// answerTurns are the results of the turns that call tools, by the index of their
 // item; those that are over and have none get some by a repair. What the provider
 // ran is answered within the turn itself.
-func (s *Subject) answers() []Turn {
+func (s *Subject) answerTurns() []Turn {
 	answers := make([]Turn, len(s.Items))
 	for _, pair := range s.Pairs.Pairs {
 		if s.CallAt(pair.Call).Server {
@@ -109,8 +109,8 @@ func (s *Subject) answers() []Turn {
 	return answers
 }
 
-// Faulty are the items of which a fault of one kind is told.
-func (s *Subject) Faulty(kind session.FaultKind) map[int]bool {
+// FaultyItems are the items of which a fault of one kind is told.
+func (s *Subject) FaultyItems(kind session.FaultKind) map[int]bool {
 	items := map[int]bool{}
 	for i := range s.Faults {
 		if f := &s.Faults[i]; f.Kind == kind {
@@ -137,7 +137,7 @@ func (s *Subject) WireItems(choose func(i int) bool) (next, past []int) {
 	for i := range s.Items {
 		switch {
 		case !s.OnWire(i) || !choose(i):
-		case s.History(i):
+		case s.IsHistory(i):
 			past = append(past, i)
 		default:
 			next = append(next, i)

@@ -114,7 +114,7 @@ func (v *vector) least(profile string) rules.Severity {
 // otherwise stays as it is stored.
 func (v *vector) left() []vectorMessage {
 	for _, expect := range v.Expect {
-		if r := catalogue.Find(expect.Rule); r != nil && r.Safety != rules.None && !r.Wire {
+		if r := catalogue.FindRule(expect.Rule); r != nil && r.Safety != rules.None && !r.Wire {
 			return v.Repaired
 		}
 	}

@@ -24,14 +24,14 @@ type Viewer struct{ Agent, branch, Scope string }
 // A test makes it small.
 var mostShown = 200_000
 
-// viewers are the subjects of a session: itself, or one for each of several viewers,
+// splitViewers are the subjects of a session: itself, or one for each of several viewers,
 // in the order in which they speak first. Where the last speaker has no branch, it
 // is the one that goes on, and comes first.
-func (p *Pass) viewers(s *Subject) []*Subject {
+func (p *Pass) splitViewers(s *Subject) []*Subject {
 	if !p.Store.ForeignText && !branch.ByLabel(p.Store.BranchModel) || len(s.Replay.Delegations) > 0 {
 		return []*Subject{s}
 	}
-	of, list := p.owners(s)
+	of, list := p.itemOwners(s)
 	if len(list) < 2 {
 		return []*Subject{s}
 	}
@@ -43,33 +43,33 @@ func (p *Pass) viewers(s *Subject) []*Subject {
 			own[v] = append(own[v], i)
 		}
 	}
-	plain, all := next(s, inRoot), next(s, (*session.Item).OnWire)
+	plain, all := nextIndexes(s, isInRoot), nextIndexes(s, (*session.Item).OnWire)
 	for v := range list {
 		at := own[v]
 		switch {
 		case whole || v == 0:
-			at = p.shown(s, list[v], of, v)
+			at = p.shownItems(s, list[v], of, v)
 		case !p.Store.ForeignText && list[v].branch == "":
-			at = interrupted(at, all)
+			at = addInterruptions(at, all)
 		default:
-			at = interrupted(at, plain)
+			at = addInterruptions(at, plain)
 		}
-		subjects[v] = p.listener(s, at, of, v, !whole && v > 0)
+		subjects[v] = p.newListener(s, at, of, v, !whole && v > 0)
 		subjects[v].who = list[v]
 	}
-	strayed(subjects)
+	markStrayed(subjects)
 	return subjects
 }
 
-// strayed finds the results that are not shown to who is shown their calls, and the
+// markStrayed finds the results that are not shown to who is shown their calls, and the
 // other way round: those that another viewer pairs, by their places, and those that
 // nobody does, by their ids.
-func strayed(subjects []*Subject) {
+func markStrayed(subjects []*Subject) {
 	orphans, missing := map[string]bool{}, map[string]bool{}
 	paired := map[pairing.Occurrence]bool{}
 	for _, v := range subjects {
 		for _, pair := range v.Pairs.Pairs {
-			paired[v.placed(pair.Call)], paired[v.placed(pair.Result)] = true, true
+			paired[v.occurrenceInSession(pair.Call)], paired[v.occurrenceInSession(pair.Result)] = true, true
 		}
 		for _, at := range v.Pairs.Orphans {
 			orphans[v.ResultAt(at).CallID] = true
@@ -82,28 +82,28 @@ func strayed(subjects []*Subject) {
 	for _, v := range subjects {
 		v.Strayed = maps.Clone(missing)
 		for _, at := range v.Pairs.Orphans {
-			if paired[v.placed(at)] {
+			if paired[v.occurrenceInSession(at)] {
 				v.Strayed[v.ResultAt(at).CallID] = true
 			}
 		}
 		for _, m := range v.Pairs.Missing {
-			if paired[v.placed(m.Call)] {
+			if paired[v.occurrenceInSession(m.Call)] {
 				v.Strayed[v.CallAt(m.Call).ID] = true
 			}
 		}
 	}
 }
 
-// placed is a call or result of a viewer by its place in the session.
-func (s *Subject) placed(at pairing.Occurrence) pairing.Occurrence {
-	at.Item = s.Place(at.Item)
+// occurrenceInSession is a call or result of a viewer by its place in the session.
+func (s *Subject) occurrenceInSession(at pairing.Occurrence) pairing.Occurrence {
+	at.Item = s.PlaceInSession(at.Item)
 	return at
 }
 
-// owners say whose viewer each item is of, -1 for those of everybody: what the user
+// itemOwners say whose viewer each item is of, -1 for those of everybody: what the user
 // says, and items that are no messages. Results that the user posted, or that
 // carry another agent's name on the same branch, belong to who made the call.
-func (p *Pass) owners(s *Subject) (of []int, list []Viewer) {
+func (p *Pass) itemOwners(s *Subject) (of []int, list []Viewer) {
 	of = make([]int, len(s.Items))
 	numbers, callers := map[Viewer]int{}, map[string][]int{}
 	for i := range s.Items {
@@ -116,13 +116,13 @@ func (p *Pass) owners(s *Subject) (of []int, list []Viewer) {
 		if p.Store.ForeignText {
 			v.Agent = it.Agent
 		}
-		if it.Answers() && (it.Agent == "" || !p.Store.LastResult) {
-			if caller := p.asked(it, v, callers, list); caller >= 0 {
+		if it.IsAnswer() && (it.Agent == "" || !p.Store.LastResult) {
+			if caller := p.askedViewer(it, v, callers, list); caller >= 0 {
 				of[i] = caller
 				continue
 			}
 		}
-		if it.Role != session.Assistant && (!it.Answers() || p.Store.ForeignText && it.Agent == "") {
+		if it.Role != session.Assistant && (!it.IsAnswer() || p.Store.ForeignText && it.Agent == "") {
 			continue
 		}
 		number, known := numbers[v]
@@ -139,9 +139,9 @@ func (p *Pass) owners(s *Subject) (of []int, list []Viewer) {
 	return of, firstOn(s, of, list)
 }
 
-// asked is the viewer whose call an item answers, -1 for none that is shown it: the
+// askedViewer is the viewer whose call an item answers, -1 for none that is shown it: the
 // item's own where that made such a call, else the one that did last.
-func (p *Pass) asked(it *session.Item, own Viewer, callers map[string][]int, list []Viewer) int {
+func (p *Pass) askedViewer(it *session.Item, own Viewer, callers map[string][]int, list []Viewer) int {
 	model := p.Reader()
 	for n := range it.Results {
 		made := callers[it.Results[n].CallID]
@@ -184,10 +184,10 @@ func firstOn(s *Subject, of []int, list []Viewer) []Viewer {
 	return list
 }
 
-// shown are the items that a viewer is shown, by index: its own, and those that
+// shownItems are the items that a viewer is shown, by index: its own, and those that
 // the store's reader lets it see. Without a branch that is everything, also what
 // runs below an agent between its call and the result.
-func (p *Pass) shown(s *Subject, who Viewer, of []int, own int) []int {
+func (p *Pass) shownItems(s *Subject, who Viewer, of []int, own int) []int {
 	viewer := branch.Viewer{Label: who.branch, Scope: who.Scope, Session: s.ID}
 	model, made := p.Reader(), map[string]bool{}
 	for i := range s.Items {
@@ -208,7 +208,7 @@ func (p *Pass) shown(s *Subject, who Viewer, of []int, own int) []int {
 			switch {
 			case !seen && it.Kind != session.Summary:
 				continue
-			case of[i] < 0 && it.Answers() && own > 0 && (!answers || !p.answersAsUser(it)), // of nobody's call: the first viewer tells of it
+			case of[i] < 0 && it.IsAnswer() && own > 0 && (!answers || !p.answersAsUser(it)), // of nobody's call: the first viewer tells of it
 				of[i] >= 0 && p.answersAsUser(it) && !answers: // what the user answered to another's call goes with that call
 				passed = i
 				continue
@@ -225,7 +225,7 @@ func (p *Pass) shown(s *Subject, who Viewer, of []int, own int) []int {
 // answersAsUser reports whether an item is what the user answered to calls: it is a text for nobody,
 // and answers all calls that have its id.
 func (p *Pass) answersAsUser(it *session.Item) bool {
-	return p.Store.ForeignText && p.Store.GathersResults && it.Answers() && it.Agent == ""
+	return p.Store.ForeignText && p.Store.GathersResults && it.IsAnswer() && it.Agent == ""
 }
 
 // Reader is the model by which the store's own reader shows events.
@@ -242,9 +242,9 @@ func EventOf(s *session.Session, i int) branch.Event {
 	return branch.Event{Label: it.Branch, Invocation: it.Invocation, Session: s.ID, Scope: it.Scope, Node: it.Node}
 }
 
-// next says of each item which one of those that is comes at it or next behind it;
+// nextIndexes says of each item which one of those that is comes at it or next behind it;
 // len(Items) where none does.
-func next(s *Subject, is func(*session.Item) bool) []int {
+func nextIndexes(s *Subject, is func(*session.Item) bool) []int {
 	list := make([]int, len(s.Items)+1)
 	list[len(s.Items)] = len(s.Items)
 	for i := len(s.Items) - 1; i >= 0; i-- {
@@ -256,12 +256,12 @@ func next(s *Subject, is func(*session.Item) bool) []int {
 	return list
 }
 
-// inRoot reports whether an item is a message without a branch.
-func inRoot(it *session.Item) bool { return it.Branch == "" && it.OnWire() }
+// isInRoot reports whether an item is a message without a branch.
+func isInRoot(it *session.Item) bool { return it.Branch == "" && it.OnWire() }
 
-// interrupted adds to the items of a viewer one of what others said in each gap,
+// addInterruptions adds to the items of a viewer one of what others said in each gap,
 // and behind the last.
-func interrupted(own, others []int) []int {
+func addInterruptions(own, others []int) []int {
 	var at []int
 	for n, i := range own {
 		if n > 0 && others[own[n-1]+1] < i {
@@ -275,17 +275,17 @@ func interrupted(own, others []int) []int {
 	return at
 }
 
-// listener is the subject of what one viewer is shown of a session. Of others it
+// newListener is the subject of what one viewer is shown of a session. Of others it
 // hears texts where the runtime makes such of what they said, and where only the
 // interruption counts.
-func (p *Pass) listener(s *Subject, at, of []int, own int, sketched bool) *Subject {
+func (p *Pass) newListener(s *Subject, at, of []int, own int, sketched bool) *Subject {
 	heard := *s.Session
 	heard.Children, heard.IndexRefs, heard.Faults = nil, nil, nil
 	heard.Items = make([]session.Item, len(at))
 	for n, i := range at {
 		heard.Items[n] = s.Items[i]
 		if (p.Store.ForeignText || sketched) && of[i] >= 0 && of[i] != own && !p.answersAsUser(&s.Items[i]) {
-			retell(&heard.Items[n], &p.Store.Retells)
+			retellItem(&heard.Items[n], &p.Store.Retells)
 		}
 		if it := &heard.Items[n]; it.Kind == session.Summary && it.KeptFrom > 0 {
 			it.KeptFrom = int64(s.keptIn(at, it.KeptFrom))
@@ -305,7 +305,7 @@ func (p *Pass) listener(s *Subject, at, of []int, own int, sketched bool) *Subje
 // keptIn is the index, among the chosen items, of the first one that a summary
 // keeps.
 func (s *Subject) keptIn(at []int, kept int64) int {
-	loaded := s.Loaded()
+	loaded := s.LoadedIndexes()
 	if kept >= int64(len(loaded)) {
 		return len(at)
 	}
@@ -313,15 +313,15 @@ func (s *Subject) keptIn(at []int, kept int64) int {
 	return n
 }
 
-// retell makes of an item what it is for somebody else: a text of the user. Calls
+// retellItem makes of an item what it is for somebody else: a text of the user. Calls
 // and results in it need nobody's answer any more.
-func retell(it *session.Item, how *session.Retelling) {
+func retellItem(it *session.Item, how *session.Retelling) {
 	if it.Body != nil {
 		thoughts := ""
 		if how.Thoughts {
 			thoughts = it.Body.Reasoning
 		}
-		it.Body = &session.Body{Text: told(it, how), Reasoning: thoughts, Raw: it.Body.Raw}
+		it.Body = &session.Body{Text: retoldText(it, how), Reasoning: thoughts, Raw: it.Body.Raw}
 	}
 	it.Role, it.Agent, it.Model = session.User, "", ""
 	it.Text = session.Digest(cmp.Or(it.Text, it.Meaning))
@@ -329,9 +329,9 @@ func retell(it *session.Item, how *session.Retelling) {
 	it.Flags &^= session.EmptyCalls | session.NullText | session.BlankText | session.TrailingSpace
 }
 
-// told is what ADK makes of what another agent said (adk-python contents.py, adk-go
+// retoldText is what ADK makes of what another agent said (adk-python contents.py, adk-go
 // contents_processor.go).
-func told(it *session.Item, how *session.Retelling) string {
+func retoldText(it *session.Item, how *session.Retelling) string {
 	result := cmp.Or(how.Result, "[%s] `%s` tool returned result: %s")
 	parts := []string{"For context:"}
 	if it.Body.Text != "" {
@@ -346,15 +346,15 @@ func told(it *session.Item, how *session.Retelling) string {
 	return strings.Join(parts, "\n")
 }
 
-// Viewer is the subject whose request is the next one: that of the viewer that goes
+// NextViewer is the subject whose request is the next one: that of the viewer that goes
 // on, where several agents share the session.
-func (p *Pass) Viewer(s *session.Session) *Subject {
+func (p *Pass) NextViewer(s *session.Session) *Subject {
 	for _, v := range p.Viewers {
 		if v.Session == s || v.Whole != nil && v.Whole.Session == s {
 			return v
 		}
 	}
-	return p.Subject(s)
+	return p.SubjectOf(s)
 }
 
 // ViewersOf are all who send requests from a session, the one that goes on first.
@@ -362,17 +362,17 @@ func (p *Pass) ViewersOf(s *session.Session) []*Subject {
 	return slices.DeleteFunc(slices.Clone(p.Viewers), func(v *Subject) bool { return v.Session != s && (v.Whole == nil || v.Whole.Session != s) })
 }
 
-// Place is where an item stands in the session.
-func (s *Subject) Place(item int) int {
+// PlaceInSession is where an item stands in the session.
+func (s *Subject) PlaceInSession(item int) int {
 	if s.Whole == nil || item < 0 {
 		return item
 	}
 	return s.Indexes[item]
 }
 
-// Heard is the index that an item of the session has for the viewer, -1 when it is
+// ViewerIndex is the index that an item of the session has for the viewer, -1 when it is
 // not shown it.
-func (s *Subject) Heard(item int) int {
+func (s *Subject) ViewerIndex(item int) int {
 	if s.Whole == nil || item < 0 {
 		return item
 	}
@@ -386,40 +386,40 @@ func (s *Subject) Heard(item int) int {
 // of its own session that it is not shown.
 func (s *Subject) PlaceOf(place session.Place) (session.Place, bool) {
 	if place.Session == s.ID {
-		place.Item = s.Heard(place.Item)
+		place.Item = s.ViewerIndex(place.Item)
 	}
 	return place, place.Item >= 0
 }
 
-// Speaks is who a viewer is, in words; "" for the only one of a session.
-func (s *Subject) Speaks() string {
+// ViewerName is who a viewer is, in words; "" for the only one of a session.
+func (s *Subject) ViewerName() string {
 	switch {
 	case s.Whole == nil:
 		return ""
 	case s.who.branch == "" && s.who.Agent == "":
 		return "the agent without a branch"
 	case s.who.branch == "":
-		return Quoted(s.who.Agent)
+		return QuoteText(s.who.Agent)
 	case s.who.Agent == "":
-		return "the agent on " + Quoted(s.who.branch)
+		return "the agent on " + QuoteText(s.who.branch)
 	}
-	return Quoted(s.who.Agent) + " on " + Quoted(s.who.branch)
+	return QuoteText(s.who.Agent) + " on " + QuoteText(s.who.branch)
 }
 
-// translate gives a finding about a viewer the places of the session.
-func (f *Finding) translate(v *Subject) {
+// translatePlaces gives a finding about a viewer the places of the session.
+func (f *Finding) translatePlaces(v *Subject) {
 	if v == nil || v.Whole == nil {
 		return
 	}
-	f.viewer, f.Viewer, f.Session, f.Item = v, v.Speaks(), v.Whole.Session, v.Place(f.Item)
+	f.viewer, f.Viewer, f.Session, f.Item = v, v.ViewerName(), v.Whole.Session, v.PlaceInSession(f.Item)
 	f.Items = slices.Clone(f.Items)
 	for n, i := range f.Items {
-		f.Items[n] = v.Place(i)
+		f.Items[n] = v.PlaceInSession(i)
 	}
 	f.Related = slices.Clone(f.Related)
 	for n, r := range f.Related {
 		if r.Session == v.ID {
-			f.Related[n].Item = v.Place(r.Item)
+			f.Related[n].Item = v.PlaceInSession(r.Item)
 		}
 	}
 }

@@ -53,8 +53,8 @@ func wireMap(t *rapid.T, form *rules.Form, texts []string, sent map[string]strin
 	var names []string
 	for _, text := range texts {
 		name, known := sent[text]
-		fits := rules.Fits(form, text)
-		if !known || fits && name != text || !rules.Fits(form, name) {
+		fits := rules.FitsForm(form, text)
+		if !known || fits && name != text || !rules.FitsForm(form, name) {
 			t.Fatalf("%q is sent as %q", text, name)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// Quoted puts stored text into quotes with control characters escaped, so that
+// QuoteText puts stored text into quotes with control characters escaped, so that
 // nothing in a database can drive a terminal.
-func Quoted(s string) string { return strconv.Quote(s) }
+func QuoteText(s string) string { return strconv.Quote(s) }
 
 // quotation is a text in quotes, as quoted makes it, also one that was cut off.
 var quotation = pattern.Lazy(`"(?:[^"\\]|\\.)*"`)
@@ -21,18 +21,18 @@ var quotation = pattern.Lazy(`"(?:[^"\\]|\\.)*"`)
 // WithoutValues is a message with … in the place of what it quotes.
 func WithoutValues(message string) string { return quotation().ReplaceAllString(message, "…") }
 
-// Count is "1 message" or "2 messages".
-func Count(n int, noun string) string {
+// CountedNoun is "1 message" or "2 messages".
+func CountedNoun(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Short is an id as people read it in lists, and as commands take it: its first eight
+// ShortID is an id as people read it in lists, and as commands take it: its first eight
 // characters, behind the last slash where it has any, as "user/id" (see eventlog). An id that
 // begins with a time is cut behind that, or else all sessions of some time would have one name.
-func Short(id string) string {
+func ShortID(id string) string {
 	own := id[strings.LastIndexByte(id, '/')+1:]
 	runes, length := []rune(own), 8
 	switch {
@@ -47,21 +47,21 @@ func Short(id string) string {
 	return id
 }
 
-// List joins words: "a", "a and b", "a, b and c".
-func List(words []string) string {
+// JoinWords joins words: "a", "a and b", "a, b and c".
+func JoinWords(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-// Some lists the first few of many words, and how many more there are.
-func Some(words []string) string {
+// JoinFew lists the first few of many words, and how many more there are.
+func JoinFew(words []string) string {
 	const most = 4
 	if more := len(words) - most; more > 1 {
 		words = append(slices.Clone(words[:most]), strconv.Itoa(more)+" more")
 	}
-	return List(words)
+	return JoinWords(words)
 }
 
 // CallName is a call for people: "toolu_9aa (shell)".
@@ -73,8 +73,8 @@ func CallName(c *session.Call) string {
 	return id + " (" + c.Name + ")"
 }
 
-// Verb picks the form for one or for several.
-func Verb(n int, one, several string) string {
+// VerbForm picks the form for one or for several.
+func VerbForm(n int, one, several string) string {
 	if n == 1 {
 		return one
 	}
@@ -86,5 +86,5 @@ func AgentName(a string) string {
 	if a == "" {
 		return "an agent without a name"
 	}
-	return Quoted(a)
+	return QuoteText(a)
 }

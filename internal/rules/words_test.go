@@ -21,7 +21,7 @@ func TestShort(t *testing.T) {
 		"ü€🙂ü€🙂ü€🙂ü€🙂":                         "ü€🙂ü€🙂ü€🙂ü€🙂",
 		"ü€🙂ü€🙂ü€🙂ü€🙂ü":                        "ü€🙂ü€🙂ü€",
 	} {
-		got := rules.Short(id)
+		got := rules.ShortID(id)
 		if got != want {
 			t.Errorf("%q is short %q, want %q", id, got, want)
 		}

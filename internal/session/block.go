@@ -46,8 +46,8 @@ type Block struct {
 	In     int    // the number of the result that it is a part of, from 1; 0 for none
 }
 
-// Note stands in the place of a block that a repair left out of a request, "" where nothing does.
-func (b *Block) Note() string {
+// OmissionNote stands in the place of a block that a repair left out of a request, "" where nothing does.
+func (b *Block) OmissionNote() string {
 	if b.Kind != MediaBlock {
 		return ""
 	}

@@ -50,14 +50,14 @@ func (m *Meaning) Reset(role Role, agent string) {
 		m.buf = make([]byte, 0, 128) // what nearly all items take
 	}
 	m.buf = append(m.buf[:0], byte(role))
-	m.Add(DigestOf(agent))
+	m.AddDigest(DigestOf(agent))
 }
 
-// Add appends the digest of a further part.
-func (m *Meaning) Add(d Digest) { m.buf = binary.LittleEndian.AppendUint64(m.buf, uint64(d)) }
+// AddDigest appends the digest of a further part.
+func (m *Meaning) AddDigest(d Digest) { m.buf = binary.LittleEndian.AppendUint64(m.buf, uint64(d)) }
 
-// Mark appends a small number: a count or a flag that separates parts.
-func (m *Meaning) Mark(b byte) { m.buf = append(m.buf, b) }
+// AddMark appends a small number: a count or a flag that separates parts.
+func (m *Meaning) AddMark(b byte) { m.buf = append(m.buf, b) }
 
 // Digest is the digest of all that was added since Reset.
 func (m *Meaning) Digest() Digest { return nonZero(maphash.Bytes(seed, m.buf)) }

@@ -77,9 +77,9 @@ func (f *Fault) Loss() string {
 	return f.Detail
 }
 
-// Unread reports whether something that is stored was not read: it is lost, or there is
+// IsUnread reports whether something that is stored was not read: it is lost, or there is
 // an item for it that says nothing. items are those of the session that has the fault.
-func (f *Fault) Unread(items []Item) bool {
+func (f *Fault) IsUnread(items []Item) bool {
 	switch f.Kind {
 	case StoreDamaged:
 		return true
@@ -101,11 +101,11 @@ type Damage struct {
 	pages   bool
 }
 
-// Add takes in the faults that tell of damage.
-func (d *Damage) Add(faults []Fault) {
+// AddFaults takes in the faults that tell of damage.
+func (d *Damage) AddFaults(faults []Fault) {
 	for i := range faults {
 		if faults[i].Kind == StoreDamaged {
-			d.add(&faults[i])
+			d.addFault(&faults[i])
 		}
 	}
 }
@@ -114,13 +114,13 @@ func (d *Damage) Add(faults []Fault) {
 // what is stored and was not read. items are those of the session that has the faults.
 func (d *Damage) AddUnread(faults []Fault, items []Item) {
 	for i := range faults {
-		if faults[i].Unread(items) {
-			d.add(&faults[i])
+		if faults[i].IsUnread(items) {
+			d.addFault(&faults[i])
 		}
 	}
 }
 
-func (d *Damage) add(f *Fault) {
+func (d *Damage) addFault(f *Fault) {
 	if d.Count++; d.Count == 1 {
 		d.First, d.Remedy = f.Loss(), f.Remedy
 	}
@@ -139,14 +139,14 @@ func (d *Damage) String() string {
 	return fmt.Sprintf("%s, and %d more (%d records in all)", d.First, d.Count-1, d.records)
 }
 
-// Incomplete is the reason why a tree of a store was not read whole, "" if it was. What
+// IncompleteReason is the reason why a tree of a store was not read whole, "" if it was. What
 // is known to be of another session is none.
-func Incomplete(facts *Store, tree *Tree) string {
+func IncompleteReason(facts *Store, tree *Tree) string {
 	var d Damage
 	for i := range facts.Faults {
 		f := &facts.Faults[i]
-		if f.Kind == StoreDamaged || f.Unread(nil) && (f.Ref.Session == "" || tree.Session(f.Ref.Session) != nil) {
-			d.add(f)
+		if f.Kind == StoreDamaged || f.IsUnread(nil) && (f.Ref.Session == "" || tree.Session(f.Ref.Session) != nil) {
+			d.addFault(f)
 		}
 	}
 	for _, s := range tree.Sessions {

@@ -299,8 +299,8 @@ type Delegation struct {
 	Correlation string        // what its result has to have as well, "" when the store has nothing
 }
 
-// Has reports whether one of the item's blocks is of this kind.
-func (it *Item) Has(kind BlockKind) bool {
+// HasBlock reports whether one of the item's blocks is of this kind.
+func (it *Item) HasBlock(kind BlockKind) bool {
 	for i := range it.Blocks {
 		if it.Blocks[i].Kind == kind {
 			return true
@@ -309,14 +309,14 @@ func (it *Item) Has(kind BlockKind) bool {
 	return false
 }
 
-// Answers reports whether the item holds results where an API looks for them: a
+// IsAnswer reports whether the item holds results where an API looks for them: a
 // tool item, or a user item with results, as Anthropic has them.
-func (it *Item) Answers() bool {
+func (it *Item) IsAnswer() bool {
 	return it.Role == Tool || it.Role == User && slices.ContainsFunc(it.Results, func(r Result) bool { return !r.Server })
 }
 
-// Makes reports whether the item makes a call of this id.
-func (it *Item) Makes(id string) bool {
+// MakesCall reports whether the item makes a call of this id.
+func (it *Item) MakesCall(id string) bool {
 	return slices.ContainsFunc(it.Calls, func(c Call) bool { return c.ID == id })
 }
 

@@ -7,8 +7,8 @@ type Place struct {
 	Item    int    `json:"item"` // -1 for the session as a whole
 }
 
-// At is the place of the item at index i.
-func (s *Session) At(i int) Place { return Place{Session: s.ID, Item: i} }
+// ItemPlace is the place of the item at index i.
+func (s *Session) ItemPlace(i int) Place { return Place{Session: s.ID, Item: i} }
 
 // TableSessions is the table name that a Ref carries when it means a session's
 // own record, whatever the store calls that table.

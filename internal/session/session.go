@@ -188,9 +188,9 @@ func (t *Tree) Items() int {
 	return n
 }
 
-// Loaded lists the indexes of the items that the store's own reader keeps when
+// LoadedIndexes lists the indexes of the items that the store's own reader keeps when
 // it loads the session. Index references count in this list.
-func (s *Session) Loaded() []int {
+func (s *Session) LoadedIndexes() []int {
 	list := make([]int, 0, len(s.Items))
 	for i := range s.Items {
 		if !s.Items[i].Flags.Has(Skipped) {
@@ -229,16 +229,16 @@ func (s *Session) LastSummary() int {
 	return -1
 }
 
-// Start is the index of the first item that the next request sends: behind the
+// RequestStart is the index of the first item that the next request sends: behind the
 // last summary, or at the start of the tail that the summary kept, when that
 // lies between the beginning and the summary (docker agent 3.4).
-func (s *Session) Start() int {
+func (s *Session) RequestStart() int {
 	last := s.LastSummary()
 	if last < 0 {
 		return 0
 	}
 	if kept := s.Items[last].KeptFrom; kept > 0 {
-		loaded := s.Loaded()
+		loaded := s.LoadedIndexes()
 		if kept < int64(len(loaded)) && loaded[kept] < last {
 			return loaded[kept]
 		}
@@ -251,7 +251,7 @@ func (s *Session) Start() int {
 // that is still there, else the end of the list. One behind the end stays behind
 // it, however long the list becomes, and a negative one as it is.
 func RemapIndex(before, after *Session, index int64) int64 {
-	old, loaded := before.Loaded(), after.Loaded()
+	old, loaded := before.LoadedIndexes(), after.LoadedIndexes()
 	switch {
 	case index < 0:
 		return index

@@ -43,9 +43,9 @@ func Word(text string) string {
 // typed are words of commands by the names that stand for them elsewhere.
 var typed sync.Map
 
-// Type makes every command name a store by a word that leads there, where the name that
+// SetTyped makes every command name a store by a word that leads there, where the name that
 // reports have does not tell all of the way.
-func Type(name, word string) { typed.Store(name, word) }
+func SetTyped(name, word string) { typed.Store(name, word) }
 
 // Words are texts as words.
 func Words(texts []string) []string {
@@ -65,9 +65,9 @@ func Path(path string) string {
 	return Word(path)
 }
 
-// Home is a path that may be in the home folder, as ~ where every shell puts that folder
+// HomePath is a path that may be in the home folder, as ~ where every shell puts that folder
 // for it: nothing of such a word is quoted.
-func Home(path, home string) string {
+func HomePath(path, home string) string {
 	short := ui.Tilde(path, home)
 	rest, is := strings.CutPrefix(short, "~/")
 	if !is || short == path || Word(rest) != rest {
@@ -76,13 +76,15 @@ func Home(path, home string) string {
 	return short
 }
 
-// View is the command that shows a session of a store, "" for the one at its usual place.
-func View(store, id string, flags ...string) string { return Session("view", store, id, flags...) }
+// ViewCommand is the command that shows a session of a store, "" for the one at its usual place.
+func ViewCommand(store, id string, flags ...string) string {
+	return SessionCommand("view", store, id, flags...)
+}
 
-// Session is a command about a session of a store. An id that begins as flags do stands
+// SessionCommand is a command about a session of a store. An id that begins as flags do stands
 // behind --, where nothing is a flag. Of one with a NUL, which no program can be given, the
 // beginning has to do.
-func Session(command, store, id string, flags ...string) string {
+func SessionCommand(command, store, id string, flags ...string) string {
 	var operands []string
 	if store != "" {
 		operands = append(operands, Path(store))

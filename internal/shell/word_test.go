@@ -39,7 +39,7 @@ func TestHomeIsShortWhereShellsReadItBack(t *testing.T) {
 		"/home/me/.cagent/session.db": "~/.cagent/session.db", "/home/me/a b.db": "'/home/me/a b.db'", "/home/mean/a.db": "/home/mean/a.db",
 		"/home/me": "/home/me", "-a.db": "./-a.db", "~/a.db": "'~/a.db'",
 	} {
-		if got := shell.Home(in, "/home/me"); got != want {
+		if got := shell.HomePath(in, "/home/me"); got != want {
 			t.Errorf("%q: got %s, want %s", in, got, want)
 		}
 	}

@@ -51,7 +51,7 @@ func Programs() *rapid.Generator[Program] {
 		p := Program{countIDs: rapid.Bool().Draw(t, "count ids"), noResults: rapid.Bool().Draw(t, "no results"), parallel: rapid.Bool().Draw(t, "parallel")}
 		d := drawer{t: t, left: 14, immortal: p.countIDs && !p.noResults}
 		for n := rapid.IntRange(1, 3).Draw(t, "turns"); n > 0 && !d.died; n-- {
-			p.turns = append(p.turns, d.answers("root", nil))
+			p.turns = append(p.turns, d.drawAnswers("root", nil))
 		}
 		return p
 	})
@@ -67,7 +67,7 @@ type drawer struct {
 
 var team = []string{"root", "alpha", "beta", "gamma", "delta"}
 
-func (d *drawer) answers(agent string, waiting []string) []answer {
+func (d *drawer) drawAnswers(agent string, waiting []string) []answer {
 	var list []answer
 	for n := rapid.IntRange(0, 2).Draw(d.t, "steps"); n > 0 && d.left > 0; n-- {
 		d.left--
@@ -79,7 +79,7 @@ func (d *drawer) answers(agent string, waiting []string) []answer {
 		}
 		speaker := agent
 		for m := rapid.IntRange(1, 3).Draw(d.t, "calls"); m > 0 && !d.died; m-- {
-			c := d.call(speaker, append(slices.Clone(waiting), agent))
+			c := d.drawCall(speaker, append(slices.Clone(waiting), agent))
 			agent = cmp.Or(c.to, agent)
 			a.calls = append(a.calls, c)
 		}
@@ -91,7 +91,7 @@ func (d *drawer) answers(agent string, waiting []string) []answer {
 	return append(list, answer{text: rapid.SampledFrom([]string{"done", "ok"}).Draw(d.t, "last")})
 }
 
-func (d *drawer) call(speaker string, waiting []string) call {
+func (d *drawer) drawCall(speaker string, waiting []string) call {
 	free := slices.DeleteFunc(slices.Clone(team), func(a string) bool { return a == speaker || slices.Contains(waiting, a) })
 	kind := rapid.IntRange(0, 9).Draw(d.t, "kind")
 	if len(free) == 0 || kind < 4 || kind < 9 && d.left == 0 {
@@ -104,7 +104,7 @@ func (d *drawer) call(speaker string, waiting []string) call {
 	d.tasks++
 	return call{
 		agent: other, task: fmt.Sprintf("task %d", d.tasks), fails: rapid.IntRange(0, 4).Draw(d.t, "fails") == 4,
-		child: d.answers(other, append(slices.Clone(waiting), speaker)),
+		child: d.drawAnswers(other, append(slices.Clone(waiting), speaker)),
 	}
 }
 
@@ -176,15 +176,15 @@ type Leak struct {
 // Render plays a program as a runtime does, one that leaks or one that does not.
 func (p Program) Render(leaky bool) Rendered {
 	r := &renderer{program: p, leaky: leaky}
-	root := r.session("")
+	root := r.newConversation("")
 	for _, turn := range p.turns {
-		r.add(root, "user")
+		r.addItem(root, "user")
 		speaker := "root"
-		if r.play(root, &speaker, turn) {
+		if r.playAnswers(root, &speaker, turn) {
 			break
 		}
 	}
-	r.keep(root)
+	r.keepStored(root)
 	return Rendered{Notation: r.text.String(), Leaks: r.leaks, Whole: !p.noResults}
 }
 
@@ -207,15 +207,15 @@ type conversation struct {
 	children   []*conversation
 }
 
-func (r *renderer) session(parent string) *conversation {
+func (r *renderer) newConversation(parent string) *conversation {
 	c := &conversation{id: fmt.Sprintf("C%d", r.count), parent: parent}
 	r.count++
 	r.root = cmp.Or(r.root, c)
 	return c
 }
 
-// add adds an item, and its copy to the root session if it leaks.
-func (r *renderer) add(c *conversation, words string) {
+// addItem adds an item, and its copy to the root session if it leaks.
+func (r *renderer) addItem(c *conversation, words string) {
 	r.clock++
 	words = fmt.Sprintf("%s at=%d", words, r.clock)
 	c.lines = append(c.lines, words)
@@ -229,8 +229,8 @@ func (r *renderer) add(c *conversation, words string) {
 	}
 }
 
-// play lets the agents speak; it reports whether the process died.
-func (r *renderer) play(c *conversation, speaker *string, answers []answer) bool {
+// playAnswers lets the agents speak; it reports whether the process died.
+func (r *renderer) playAnswers(c *conversation, speaker *string, answers []answer) bool {
 	for _, a := range answers {
 		opener := *speaker
 		ids := make([]string, len(a.calls))
@@ -245,11 +245,11 @@ func (r *renderer) play(c *conversation, speaker *string, answers []answer) bool
 		if a.died {
 			words += " unfinished"
 		}
-		r.add(c, words)
+		r.addItem(c, words)
 		if a.died {
 			return true
 		}
-		if r.batch(c, opener, ids, a.calls) {
+		if r.runBatch(c, opener, ids, a.calls) {
 			return true
 		}
 		for _, call := range a.calls {
@@ -261,17 +261,17 @@ func (r *renderer) play(c *conversation, speaker *string, answers []answer) bool
 	return false
 }
 
-// batch runs the calls of one answer: one after another, or at the same time,
+// runBatch runs the calls of one answer: one after another, or at the same time,
 // where the last one ends first.
-func (r *renderer) batch(c *conversation, opener string, ids []string, calls []call) (died bool) {
+func (r *renderer) runBatch(c *conversation, opener string, ids []string, calls []call) (died bool) {
 	parallel := r.program.parallel && !r.leaky
 	begun := len(c.lines)
 	for i := range calls {
-		if r.run(c, &calls[i]) {
+		if r.runChild(c, &calls[i]) {
 			return true
 		}
 		if !parallel {
-			r.add(c, fmt.Sprintf("%s <%s", opener, ids[i]))
+			r.addItem(c, fmt.Sprintf("%s <%s", opener, ids[i]))
 		}
 	}
 	if !parallel {
@@ -279,7 +279,7 @@ func (r *renderer) batch(c *conversation, opener string, ids []string, calls []c
 	}
 	slices.Reverse(c.lines[begun:])
 	for i := range ids {
-		r.add(c, fmt.Sprintf("%s <%s", opener, ids[(i+1)%len(ids)]))
+		r.addItem(c, fmt.Sprintf("%s <%s", opener, ids[(i+1)%len(ids)]))
 	}
 	return false
 }
@@ -303,20 +303,20 @@ func notationOf(id string, c *call) string {
 	return id + "()"
 }
 
-// run runs the child of a delegation.
-func (r *renderer) run(c *conversation, call *call) (died bool) {
+// runChild runs the child of a delegation.
+func (r *renderer) runChild(c *conversation, call *call) (died bool) {
 	if call.agent == "" {
 		return false
 	}
-	child := r.session(c.id)
+	child := r.newConversation(c.id)
 	child.outermost = c.outermost
 	if c == r.root {
 		child.outermost = call.task
 	}
-	r.add(child, fmt.Sprintf("system(%s)", call.task))
-	r.add(child, "user implicit")
+	r.addItem(child, fmt.Sprintf("system(%s)", call.task))
+	r.addItem(child, "user implicit")
 	speaker := call.agent
-	if r.play(child, &speaker, call.child) {
+	if r.playAnswers(child, &speaker, call.child) {
 		return true
 	}
 	if !call.fails {
@@ -326,8 +326,8 @@ func (r *renderer) run(c *conversation, call *call) (died bool) {
 	return false
 }
 
-// keep stores a session and its children, and takes the twins of all others away.
-func (r *renderer) keep(root *conversation) {
+// keepStored stores a session and its children, and takes the twins of all others away.
+func (r *renderer) keepStored(root *conversation) {
 	stored := map[string]bool{}
 	var write func(c *conversation)
 	write = func(c *conversation) {

@@ -76,7 +76,7 @@ func Trees(t testing.TB, notation string) []*session.Tree {
 	t.Helper()
 	r := reader{fail: func(format string, args ...any) { t.Helper(); t.Fatalf(format, args...) }}
 	for line := range strings.SplitSeq(notation, "\n") {
-		r.line(line)
+		r.readLine(line)
 	}
 	known := map[string]bool{}
 	heads := make([]forest.Head, len(r.sessions))
@@ -87,7 +87,7 @@ func Trees(t testing.TB, notation string) []*session.Tree {
 	for _, s := range r.sessions {
 		forest.MarkDangling(s, func(id string) bool { return known[id] })
 	}
-	return forest.Group(heads)
+	return forest.GroupHeads(heads)
 }
 
 // reader collects sessions line by line.
@@ -100,20 +100,20 @@ type reader struct {
 // words of a line: a quoted text, a word with a part in parentheses, or a word.
 var words = regexp.MustCompile(`"[^"]*"|[^\s"(]*\([^)]*\)\S*|\S+`)
 
-func (r *reader) line(line string) {
+func (r *reader) readLine(line string) {
 	list := words.FindAllString(line, -1)
 	switch {
 	case len(list) == 0:
 	case strings.TrimLeft(line, " \t") == line:
-		r.session(list)
+		r.readSession(list)
 	case len(r.sessions) == 0:
 		r.fail("the item %q belongs to no session", line)
 	default:
-		r.item(r.sessions[len(r.sessions)-1], list)
+		r.readItem(r.sessions[len(r.sessions)-1], list)
 	}
 }
 
-func (r *reader) session(list []string) {
+func (r *reader) readSession(list []string) {
 	s := &session.Session{}
 	s.ID, s.Parent, _ = strings.Cut(list[0], "<")
 	for _, word := range list[1:] {
@@ -136,7 +136,7 @@ func (r *reader) session(list []string) {
 		case key == "agents":
 			s.Agents = strings.Split(value, ",")
 		case strings.HasPrefix(word, "task("):
-			s.Task = session.DigestOf(inside(word))
+			s.Task = session.DigestOf(textInParens(word))
 		default:
 			r.fail("session %s: what is %q?", s.ID, word)
 		}
@@ -144,14 +144,14 @@ func (r *reader) session(list []string) {
 	r.sessions = append(r.sessions, s)
 }
 
-// inside is what stands in the parentheses of a word.
-func inside(word string) string {
+// textInParens is what stands in the parentheses of a word.
+func textInParens(word string) string {
 	_, rest, _ := strings.Cut(word, "(")
 	text, _, _ := strings.Cut(rest, ")")
 	return text
 }
 
-func (r *reader) number(text string) int64 {
+func (r *reader) readNumber(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		r.fail("%q is no number", text)
@@ -159,10 +159,10 @@ func (r *reader) number(text string) int64 {
 	return n
 }
 
-// item adds the item that the words describe.
-func (r *reader) item(s *session.Session, list []string) {
+// readItem adds the item that the words describe.
+func (r *reader) readItem(s *session.Session, list []string) {
 	if list[0] == "run" && len(list) > 1 {
-		s.Runs = append(s.Runs, r.run(list[1:]))
+		s.Runs = append(s.Runs, r.readRun(list[1:]))
 		return
 	}
 	r.rows++
@@ -173,7 +173,7 @@ func (r *reader) item(s *session.Session, list []string) {
 		it.Role = session.User
 	case strings.HasPrefix(first, "system"):
 		it.Role = session.System
-		if task := inside(first); task != "" {
+		if task := textInParens(first); task != "" {
 			it.Body.Text = task
 			s.Task = session.DigestOf(task)
 		}
@@ -188,9 +188,9 @@ func (r *reader) item(s *session.Session, list []string) {
 		it.Role, it.Agent = session.Assistant, strings.Trim(first, "-")
 	}
 	for _, word := range rest {
-		r.word(&it, word)
+		r.readWord(&it, word)
 	}
-	finish(&it)
+	finishItem(&it)
 	if s.Tick > 0 {
 		it.Position = it.Time.UnixMicro()
 	}
@@ -203,7 +203,7 @@ var flags = map[string]session.Flags{
 	"compacted": session.Compacted,
 }
 
-func (r *reader) word(it *session.Item, word string) {
+func (r *reader) readWord(it *session.Item, word string) {
 	key, value, _ := strings.Cut(word, "=")
 	switch {
 	case word[0] == '"':
@@ -217,19 +217,19 @@ func (r *reader) word(it *session.Item, word string) {
 		it.Role = session.Tool
 		it.Results = append(it.Results, resultOf(word[1:]))
 	case strings.HasPrefix(word, "refused("):
-		it.Refusal, it.Flags = session.RefusalOf(0, inside(word)), it.Flags|session.Skipped
+		it.Refusal, it.Flags = session.RefusalOf(0, textInParens(word)), it.Flags|session.Skipped
 	case key == "model":
 		it.Model = value
 	case strings.HasPrefix(word, "think("):
-		it.Body.Reasoning = inside(word)
+		it.Body.Reasoning = textInParens(word)
 	case strings.Contains(word, "("):
 		it.Calls = append(it.Calls, callOf(word))
 	case key == "at":
-		it.Time = Start.Add(time.Duration(r.number(value)) * time.Second)
+		it.Time = Start.Add(time.Duration(r.readNumber(value)) * time.Second)
 	case key == "pos":
-		it.Position = r.number(value)
+		it.Position = r.readNumber(value)
 	case key == "kept":
-		it.KeptFrom = r.number(value)
+		it.KeptFrom = r.readNumber(value)
 	case key == "branch":
 		it.Branch = value
 	case key == "run":
@@ -264,32 +264,32 @@ func callOf(word string) session.Call {
 		if name != agent {
 			tool = "run_background_agent"
 		}
-		return session.Call{ID: id, Name: tool, Args: inside(word), Delegation: &session.Delegation{
-			Agent: name, Task: session.DigestOf(inside(word)), Child: child, Blocking: name == agent,
+		return session.Call{ID: id, Name: tool, Args: textInParens(word), Delegation: &session.Delegation{
+			Agent: name, Task: session.DigestOf(textInParens(word)), Child: child, Blocking: name == agent,
 		}}
 	}
 	id, tool, named := strings.Cut(head, ":")
 	if !named {
 		tool = "shell"
 	}
-	return session.Call{ID: id, Name: tool, Args: inside(word)}
+	return session.Call{ID: id, Name: tool, Args: textInParens(word)}
 }
 
-// finish sets what follows from the words.
-func finish(it *session.Item) {
+// finishItem sets what follows from the words.
+func finishItem(it *session.Item) {
 	if it.Kind == session.Message && it.Body.Text == "" && len(it.Calls)+len(it.Results) == 0 && !it.Flags.Has(session.Blank) {
 		it.Body.Text = it.Role.String()
 	}
 	it.Text = session.DigestOf(it.Body.Text)
 	var m session.Meaning
 	m.Reset(it.Role, it.Agent)
-	m.Add(it.Text)
-	m.Add(session.DigestOf(it.Body.Reasoning))
+	m.AddDigest(it.Text)
+	m.AddDigest(session.DigestOf(it.Body.Reasoning))
 	for _, c := range it.Calls {
-		m.Mark('c')
-		m.Add(session.DigestOf(c.ID))
-		m.Add(session.DigestOf(c.Name))
-		m.Add(session.DigestOf(c.Args))
+		m.AddMark('c')
+		m.AddDigest(session.DigestOf(c.ID))
+		m.AddDigest(session.DigestOf(c.Name))
+		m.AddDigest(session.DigestOf(c.Args))
 	}
 	for i := range it.Results {
 		res := &it.Results[i]
@@ -297,9 +297,9 @@ func finish(it *session.Item) {
 		if res.Child != "" && !res.Pending {
 			res.Answer = res.Digest
 		}
-		m.Mark('r')
-		m.Add(session.DigestOf(res.CallID))
-		m.Add(res.Digest)
+		m.AddMark('r')
+		m.AddDigest(session.DigestOf(res.CallID))
+		m.AddDigest(res.Digest)
 	}
 	if len(it.Results) == 1 {
 		it.Text = it.Results[0].Digest
@@ -309,22 +309,22 @@ func finish(it *session.Item) {
 	}
 }
 
-// run is the record of a run that the words behind "run" describe.
-func (r *reader) run(list []string) session.Run {
+// readRun is the record of a run that the words behind "run" describe.
+func (r *reader) readRun(list []string) session.Run {
 	run := session.Run{ID: list[0], State: "completed"}
 	for _, word := range list[1:] {
 		key, value, _ := strings.Cut(word, "=")
 		switch {
 		case strings.HasPrefix(word, "asked("):
-			run.Asked = session.DigestOf(inside(word))
+			run.Asked = session.DigestOf(textInParens(word))
 		case strings.HasPrefix(word, "answered("):
-			run.Answered = session.DigestOf(inside(word))
+			run.Answered = session.DigestOf(textInParens(word))
 		case key == "run":
 			run.Invocation = value
 		case key == "at":
-			run.Began = Start.Add(time.Duration(r.number(value)) * time.Second)
+			run.Began = Start.Add(time.Duration(r.readNumber(value)) * time.Second)
 		case key == "until":
-			run.Ended = Start.Add(time.Duration(r.number(value)) * time.Second)
+			run.Ended = Start.Add(time.Duration(r.readNumber(value)) * time.Second)
 		case word == "open":
 			run.State, run.Open = "working", true
 		default:

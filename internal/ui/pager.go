@@ -22,10 +22,10 @@ type Pager struct {
 	held   bytes.Buffer
 }
 
-// Page holds back what is printed here, and on the other screen where that is a
+// StartPager holds back what is printed here, and on the other screen where that is a
 // terminal, too, so that the order stays. nil where there is no pager: off a terminal,
 // at one that cannot be scrolled, in CI, or where the user wants none.
-func (s *Screen) Page(other *Screen, stdin any, getenv func(string) string) *Pager {
+func (s *Screen) StartPager(other *Screen, stdin any, getenv func(string) string) *Pager {
 	screen, _ := s.plain.(*os.File)
 	if !s.Terminal || s.Dumb || !IsTerminal(stdin) || getenv("TERM") == "" || getenv("CI") != "" || runtime.GOOS == "windows" || pagerLine() == "" {
 		return nil
@@ -60,31 +60,31 @@ func (p *Pager) Show(interrupted bool) error {
 	if p == nil {
 		return nil
 	}
-	if !interrupted && p.rows() >= p.height() && p.run() {
+	if !interrupted && p.countRows() >= p.screenHeight() && p.runPager() {
 		return nil
 	}
 	_, err := p.screen.Write(p.held.Bytes())
 	return err
 }
 
-// rows counts the lines of the screen that the text fills.
-func (p *Pager) rows() (rows int) {
+// countRows counts the lines of the screen that the text fills.
+func (p *Pager) countRows() (rows int) {
 	for line := range strings.Lines(p.held.String()) {
 		rows += 1 + max(lipgloss.Width(strings.TrimSuffix(line, "\n"))-1, 0)/p.width
 	}
 	return rows
 }
 
-func (p *Pager) height() int {
+func (p *Pager) screenHeight() int {
 	const usual = 24
 	_, height, _ := term.GetSize(int(p.screen.Fd()))
 	return cmp.Or(height, usual)
 }
 
-// run shows the text in the pager, and reports whether there was one. As in git, a
+// runPager shows the text in the pager, and reports whether there was one. As in git, a
 // command that a shell has to read is read by one, less gets options if it has none, and
 // an interruption is the pager's: less stops what it does, and stays.
-func (p *Pager) run() bool {
+func (p *Pager) runPager() bool {
 	line := pagerLine()
 	c := exec.Command(line)
 	if strings.ContainsAny(line, "|&;<>()$`\\\"' \t\n*?[#~=%") {

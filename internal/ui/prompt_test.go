@@ -15,7 +15,7 @@ func TestAskTakesNothingButYesForYes(t *testing.T) {
 		"y": false, "\n": false, "": false, "n\n": false, "yep\n": false, "\ny\n": false, "no\ny\n": false,
 	} {
 		var out bytes.Buffer
-		got, err := Ask(strings.NewReader(answer), &out, "Apply?")
+		got, err := AskYesNo(strings.NewReader(answer), &out, "Apply?")
 		if got != want || err != nil {
 			t.Errorf("%q: got %v, %v, want %v", answer, got, err, want)
 		}
@@ -28,7 +28,7 @@ func TestAskTakesNothingButYesForYes(t *testing.T) {
 func TestAskDoesNotTakeAnInterruptionForAnAnswer(t *testing.T) {
 	broken := errors.New("interrupted")
 	in := io.MultiReader(strings.NewReader("y"), iotest.ErrReader(broken))
-	if got, err := Ask(in, io.Discard, "Apply?"); got || !errors.Is(err, broken) {
+	if got, err := AskYesNo(in, io.Discard, "Apply?"); got || !errors.Is(err, broken) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

@@ -165,9 +165,9 @@ const (
 	clearLine = "\r\x1b[K"
 )
 
-// Progress starts a counter on this screen: what is "reading session.db", total
+// StartProgress starts a counter on this screen: what is "reading session.db", total
 // its size in bytes, 0 when unknown.
-func (s *Screen) Progress(what string, total int64) *Progress {
+func (s *Screen) StartProgress(what string, total int64) *Progress {
 	p := &Progress{width: s.Width, what: what, total: total, now: time.Now}
 	if s.Terminal && !s.Dumb {
 		p.w = s.plain
@@ -188,10 +188,10 @@ func (p *Progress) Set(n int64) {
 		return
 	}
 	p.next, p.shown = now.Add(pace), true
-	_, _ = io.WriteString(p.w, clearLine+Truncate(p.what+": "+p.amount(n), p.width-1))
+	_, _ = io.WriteString(p.w, clearLine+Truncate(p.what+": "+p.amountDone(n), p.width-1))
 }
 
-func (p *Progress) amount(n int64) string {
+func (p *Progress) amountDone(n int64) string {
 	if p.total <= 0 {
 		return Bytes(n)
 	}
@@ -215,9 +215,9 @@ func IsTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// Ask puts a question that is answered with yes or no; anything but yes is no,
+// AskYesNo puts a question that is answered with yes or no; anything but yes is no,
 // and so is the end of the input. The error is that of a read which failed.
-func Ask(in io.Reader, out io.Writer, question string) (bool, error) {
+func AskYesNo(in io.Reader, out io.Writer, question string) (bool, error) {
 	_, _ = fmt.Fprint(out, question+" [y/N] ")
 	answer, err := bufio.NewReader(in).ReadString('\n')
 	if err != nil {
@@ -233,9 +233,9 @@ func Ask(in io.Reader, out io.Writer, question string) (bool, error) {
 	return answer == "y" || answer == "yes", nil
 }
 
-// Password asks for what must not be seen, at a terminal that shows nothing until the line
+// AskPassword asks for what must not be seen, at a terminal that shows nothing until the line
 // ends or the context does.
-func Password(ctx context.Context, terminal *os.File, out io.Writer, question string) (string, error) {
+func AskPassword(ctx context.Context, terminal *os.File, out io.Writer, question string) (string, error) {
 	type answer struct {
 		word []byte
 		err  error

@@ -40,23 +40,23 @@ func Tilde(path, home string) string {
 	return path
 }
 
-// Sentence gives a hint its capital letter and its final dot. Words that are
+// AsSentence gives a hint its capital letter and its final dot. Words that are
 // typed, as sessctl itself or a path, keep their case.
-func Sentence(text string) string {
+func AsSentence(text string) string {
 	word, _, _ := strings.Cut(text, " ")
 	if word != "sessctl" && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLower(r) }) {
 		text = strings.ToUpper(text[:min(1, len(text))]) + text[min(1, len(text)):]
 	}
-	return Ended(text)
+	return EndSentence(text)
 }
 
-// Sentences are the sentences that are not empty, in one text.
-func Sentences(list ...string) string {
+// JoinSentences are the sentences that are not empty, in one text.
+func JoinSentences(list ...string) string {
 	return strings.Join(slices.DeleteFunc(list, func(s string) bool { return s == "" }), " ")
 }
 
-// Ended gives a sentence its final dot.
-func Ended(text string) string {
+// EndSentence gives a sentence its final dot.
+func EndSentence(text string) string {
 	if text == "" || strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") {
 		return text
 	}
@@ -99,9 +99,9 @@ func WithExcerpt(words, text string, width int) string {
 	return words + " " + text
 }
 
-// Paragraphs are the lines of stored text, each safe to print. Tabs become
+// CleanLines are the lines of stored text, each safe to print. Tabs become
 // spaces, so that columns can be counted.
-func Paragraphs(text string) []string {
+func CleanLines(text string) []string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	text = strings.ReplaceAll(strings.TrimRight(text, "\n"), "\t", "    ")
 	lines := strings.Split(text, "\n")
@@ -111,11 +111,11 @@ func Paragraphs(text string) []string {
 	return lines
 }
 
-// Wrapped is a whole text in lines of at most width columns; words that are
+// WrapWhole is a whole text in lines of at most width columns; words that are
 // longer are broken.
-func Wrapped(text string, width int) []string {
+func WrapWhole(text string, width int) []string {
 	var lines []string
-	for _, p := range Paragraphs(text) {
+	for _, p := range CleanLines(text) {
 		lines = append(lines, strings.Split(lipgloss.Wrap(p, max(width, 8), ""), "\n")...)
 	}
 	return lines
@@ -127,8 +127,8 @@ func Pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-Width(text), 0))
 }
 
-// Tail shortens a path to its end, which tells it from others.
-func Tail(text string, width int) string {
+// TruncateLeft shortens a path to its end, which tells it from others.
+func TruncateLeft(text string, width int) string {
 	if over := Width(text) - width; over > 0 {
 		return ansi.TruncateLeft(text, over+1, "…")
 	}
@@ -213,10 +213,10 @@ func isEmoji(r rune) bool {
 	return unicode.Is(unicode.So, r) && r != utf8.RuneError || r == '\ufe0f' || 0x1f3fb <= r && r <= 0x1f3ff
 }
 
-// Unsafe reports whether a character drives a terminal, changes the direction of text,
+// IsUnsafe reports whether a character drives a terminal, changes the direction of text,
 // ends a line, or is there without being seen: zero-width ones but for the joiner of
 // emojis, tags, fillers, and the selectors of variants but for the two of emojis.
-func Unsafe(r rune) bool { return isUnsafe(r) }
+func IsUnsafe(r rune) bool { return isUnsafe(r) }
 
 func isUnsafe(r rune) bool {
 	return r != joiner && (r < ' ' || r >= 0x7f && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unseen)))
@@ -250,16 +250,16 @@ func Width(text string) int {
 // a path or a `command` that is longer stays whole, so that it can be copied. A number
 // stays with what it counts or names, and a flag with its value, where they fit.
 func Wrap(text string, width int) []string {
-	if Fits(text, width) {
+	if FitsLine(text, width) {
 		return []string{text}
 	}
 	var lines []string
 	line, used := "", 0
-	list := words(text)
+	list := splitWords(text)
 	if one := strings.Join(list, " "); Width(one) <= width {
 		return []string{one}
 	}
-	for _, word := range kept(list, width) {
+	for _, word := range joinKept(list, width) {
 		w := Width(word)
 		switch {
 		case line == "":
@@ -274,9 +274,9 @@ func Wrap(text string, width int) []string {
 	return append(lines, line)
 }
 
-// Fits reports whether Wrap leaves a text as it is: on one line, without more spaces than
+// FitsLine reports whether Wrap leaves a text as it is: on one line, without more spaces than
 // one between two words.
-func Fits(text string, width int) bool {
+func FitsLine(text string, width int) bool {
 	before := ' '
 	for _, r := range text {
 		if unicode.IsSpace(r) && (r != ' ' || before == ' ') {
@@ -295,8 +295,8 @@ var (
 	named  = pattern.Lazy(`^[(]?([Mm]essage|[Ii]tem|[Ll]ine|[Rr]ow|[Bb]yte|[Pp]age|[Ff]rame|[Ee]vent|[Ss]tep|[Mm]igration)s?$|^[(]?(schema|pid|code|version|year)$`)
 )
 
-// kept joins the words that stay on one line.
-func kept(list []string, width int) []string {
+// joinKept joins the words that stay on one line.
+func joinKept(list []string, width int) []string {
 	var joined []string
 	before := ""
 	for _, word := range list {
@@ -313,8 +313,8 @@ func kept(list []string, width int) []string {
 	return joined
 }
 
-// words parts text at its spaces, but for those of a command between backquotes.
-func words(text string) (list []string) {
+// splitWords parts text at its spaces, but for those of a command between backquotes.
+func splitWords(text string) (list []string) {
 	for {
 		text = strings.TrimLeftFunc(text, unicode.IsSpace)
 		if text == "" {

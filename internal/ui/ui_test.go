@@ -177,8 +177,8 @@ func TestWordsForPeople(t *testing.T) {
 		{Count(0, "item"), "0 items"}, {Count(1, "item"), "1 item"}, {Count(2397, "item"), "2,397 items"},
 		{Tilde(filepath.FromSlash("/home/ann/.cagent/session.db"), filepath.FromSlash("/home/ann")), filepath.FromSlash("~/.cagent/session.db")},
 		{Tilde("/home/anna/x", "/home/ann"), "/home/anna/x"}, {Tilde("/x", ""), "/x"}, {Tilde("/x", "/"), "/x"},
-		{Sentence("check the path"), "Check the path."}, {Sentence("sessctl reads files"), "sessctl reads files."},
-		{Sentence("`sessctl ls` lists them"), "`sessctl ls` lists them."}, {Sentence("./a.db is it?"), "./a.db is it?"}, {Sentence(""), ""},
+		{AsSentence("check the path"), "Check the path."}, {AsSentence("sessctl reads files"), "sessctl reads files."},
+		{AsSentence("`sessctl ls` lists them"), "`sessctl ls` lists them."}, {AsSentence("./a.db is it?"), "./a.db is it?"}, {AsSentence(""), ""},
 	}
 	for _, tt := range tests {
 		if tt.got != tt.want {
@@ -209,7 +209,7 @@ func TestProgressAppearsLateAndVanishes(t *testing.T) {
 
 func TestProgressOffATerminalPrintsNothing(t *testing.T) {
 	var out bytes.Buffer
-	p := NewScreen(&out, ColorAlways, env()).Progress("reading", 10)
+	p := NewScreen(&out, ColorAlways, env()).StartProgress("reading", 10)
 	p.next = time.Time{}
 	p.Set(5)
 	p.Clear()
@@ -220,7 +220,7 @@ func TestProgressOffATerminalPrintsNothing(t *testing.T) {
 
 func TestProgressOfUnknownSize(t *testing.T) {
 	p := &Progress{}
-	if got := p.amount(1100); got != "1.1 kB" {
+	if got := p.amountDone(1100); got != "1.1 kB" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -248,7 +248,7 @@ func TestWrapKeepsANumberWithItsUnitAndAFlagWithItsValue(t *testing.T) {
 
 func TestATextThatFitsHasNothingToWrap(t *testing.T) {
 	for text, want := range map[string]bool{"": false, " a": false, "a ": false, "a  b": false, "a\tb": false, "a\u00a0b": false, "a b": true, "(`a b": true} {
-		if Fits(text, 80) != want || want && strings.Join(words(text), " ") != text {
+		if FitsLine(text, 80) != want || want && strings.Join(splitWords(text), " ") != text {
 			t.Errorf("%q fits: %v", text, !want)
 		}
 	}

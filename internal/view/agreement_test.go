@@ -56,11 +56,11 @@ var adaptations = []map[string]string{
 
 // agree asks both about the next request of a session.
 func agree(rt *rapid.T, st *memory, s *session.Session, judge rules.Judge) {
-	result, err := check.Run(rt.Context(), st, check.Options{Rules: catalogue.Usual(), Judge: judge, Session: s.ID, Explain: true})
+	result, err := check.Run(rt.Context(), st, check.Options{Rules: catalogue.UsualRules(), Judge: judge, Session: s.ID, Explain: true})
 	if err != nil {
 		rt.Fatal(err)
 	}
-	r := view.Build(view.Input{
+	r := view.BuildView(view.Input{
 		Store: &st.facts, Tree: st.tree, Findings: result.Findings, Session: s.ID, Request: true, Judge: judge,
 	}).Request
 	answer := result.Answers[0]
@@ -79,7 +79,7 @@ func sameProfile(a, b *rules.Profile) bool { return a == b }
 
 // minds reports whether the provider refuses the request as it is stored.
 func minds(r *view.Request) bool {
-	return r.Refusal() != nil || slices.ContainsFunc(r.Parts, func(p view.Part) bool {
+	return r.FirstRefusal() != nil || slices.ContainsFunc(r.Parts, func(p view.Part) bool {
 		return slices.ContainsFunc(p.Adjusted, func(a view.Adjustment) bool { return a.Severity == rules.Error })
 	})
 }

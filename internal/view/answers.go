@@ -44,17 +44,17 @@ const (
 
 func answersOf(s *rules.Subject) *answers {
 	a := &answers{s: s, byCall: map[pairing.Occurrence]pairing.Occurrence{}, byResult: map[pairing.Occurrence]claim{}}
-	a.add(s.SentPairs())
-	a.add(pairing.Claim(s.Items, a.leaked))
+	a.addPairs(s.SentPairs())
+	a.addPairs(pairing.ClaimResults(s.Items, a.isLeaked))
 	return a
 }
 
-func (a *answers) leaked(i int) bool { return a.s.Replay.Steps[i].Action == replay.Skip }
+func (a *answers) isLeaked(i int) bool { return a.s.Replay.Steps[i].Action == replay.Skip }
 
-func (a *answers) add(p *pairing.Pairing) {
+func (a *answers) addPairs(p *pairing.Pairing) {
 	for _, pair := range p.Pairs {
 		a.byCall[pair.Call] = pair.Result
-		a.byResult[pair.Result] = claim{pair.Call, a.relation(pair)}
+		a.byResult[pair.Result] = claim{pair.Call, a.relationOf(pair)}
 	}
 	for _, e := range p.Extras {
 		how := differing
@@ -71,26 +71,26 @@ func (a *answers) add(p *pairing.Pairing) {
 	}
 }
 
-func (a *answers) relation(pair pairing.Pair) relation {
+func (a *answers) relationOf(pair pairing.Pair) relation {
 	switch pair.Place {
 	case pairing.Late:
 		return late
 	case pairing.Early:
 		return early
 	}
-	if a.leaked(pair.Call.Item) {
+	if a.isLeaked(pair.Call.Item) {
 		return beside
 	}
 	for i := pair.Call.Item + 1; i < pair.Result.Item; i++ {
-		if a.leaked(i) && a.s.Items[i].OnWire() {
+		if a.isLeaked(i) && a.s.Items[i].OnWire() {
 			return parted
 		}
 	}
 	return beside
 }
 
-// calls are the calls of the item at index i with their answers.
-func (a *answers) calls(i int) []Call {
+// callsAt are the calls of the item at index i with their answers.
+func (a *answers) callsAt(i int) []Call {
 	it := &a.s.Items[i]
 	var list []Call
 	for n := range it.Calls {
@@ -107,15 +107,15 @@ func (a *answers) calls(i int) []Call {
 	return list
 }
 
-// results are the results of the item at index i; misplaced reports whether one
+// resultsAt are the results of the item at index i; misplaced reports whether one
 // of them stands where it should not.
-func (a *answers) results(i int) (list []Result, misplaced bool) {
+func (a *answers) resultsAt(i int) (list []Result, misplaced bool) {
 	it := &a.s.Items[i]
 	for n := range it.Results {
 		c := a.byResult[pairing.Occurrence{Item: i, Nth: n}]
 		list = append(list, Result{
 			Call:   it.Results[n].CallID,
-			Label:  a.label(c, it.Results[n].CallID),
+			Label:  a.resultLabel(c, it.Results[n].CallID),
 			Answer: answerOf(it, n, i),
 		})
 		misplaced = misplaced || c.how > beside
@@ -123,8 +123,8 @@ func (a *answers) results(i int) (list []Result, misplaced bool) {
 	return list, misplaced
 }
 
-// folds reports whether every result of the item stands beside its call.
-func (a *answers) folds(i int) bool {
+// canFold reports whether every result of the item stands beside its call.
+func (a *answers) canFold(i int) bool {
 	for n := range a.s.Items[i].Results {
 		if a.byResult[pairing.Occurrence{Item: i, Nth: n}].how != beside {
 			return false
@@ -147,8 +147,8 @@ func answerOf(it *session.Item, nth, item int) Answer {
 	return a
 }
 
-// label names a result by its call, and says what is wrong with its place.
-func (a *answers) label(c claim, id string) string {
+// resultLabel names a result by its call, and says what is wrong with its place.
+func (a *answers) resultLabel(c claim, id string) string {
 	switch c.how {
 	case unpaired:
 		return "result of call " + id
@@ -235,10 +235,10 @@ var handoffTools = map[string]string{"handoff": "agent", "transfer_to_agent": "a
 
 func callOf(c *session.Call) Call {
 	out := Call{ID: c.ID, Name: c.Name, Args: c.Args}
-	args, readable := arguments(c.Args)
-	out.Target = args.first(handoffTools[c.Name])
+	args, readable := parseArguments(c.Args)
+	out.Target = args.firstText(handoffTools[c.Name])
 	if d := c.Delegation; d != nil {
-		out.Target, out.About = d.Agent, args.first("task", "prompt")
+		out.Target, out.About = d.Agent, args.firstText("task", "prompt")
 	}
 	switch {
 	case !readable:
@@ -255,9 +255,9 @@ type argument struct{ name, text string }
 
 type argumentList []argument
 
-// arguments reads the members in stored order; it is false when the text is no
+// parseArguments reads the members in stored order; it is false when the text is no
 // JSON object.
-func arguments(text string) (argumentList, bool) {
+func parseArguments(text string) (argumentList, bool) {
 	dec := jsontext.NewDecoder(strings.NewReader(text), lenient)
 	if t, err := dec.ReadToken(); err != nil || t.Kind() != jsontext.KindBeginObject {
 		return nil, false
@@ -284,8 +284,8 @@ func arguments(text string) (argumentList, bool) {
 	return list, true
 }
 
-// first is the text of the first of the named members that is there.
-func (list argumentList) first(names ...string) string {
+// firstText is the text of the first of the named members that is there.
+func (list argumentList) firstText(names ...string) string {
 	for _, name := range names {
 		for _, a := range list {
 			if name != "" && a.name == name {

@@ -34,14 +34,14 @@ type Outcome struct {
 	Answer bool // it is the last answer of the child
 }
 
-// Borders makes the view of all borders of a session and of those below it. Findings
+// BuildBorders makes the view of all borders of a session and of those below it. Findings
 // are those of the rules about several agents, and bodies are loaded.
-func Borders(in Input) *View {
+func BuildBorders(in Input) *View {
 	b := newBuilder(in)
-	shown := b.session(in.Tree.Session(in.Session))
+	shown := b.buildSession(in.Tree.Session(in.Session))
 	shown.Rows = nil
 	v := &View{Store: in.Store, Shown: shown, Borders: []Border{}}
-	v.assign(in.Findings, b.drawn)
+	v.assignFindings(in.Findings, b.drawn)
 	count := map[*session.Session]int{}
 	for _, rs := range b.trace.Sessions {
 		for _, d := range rs.Delegations {
@@ -56,7 +56,7 @@ func Borders(in Input) *View {
 		}
 		for _, d := range rs.Delegations {
 			border := borderOf(d, count[d.Child])
-			border.Crossed = crossing(d, in.Findings)
+			border.Crossed = crossingFindings(d, in.Findings)
 			v.Borders = append(v.Borders, border)
 		}
 	}
@@ -65,7 +65,7 @@ func Borders(in Input) *View {
 
 func borderOf(d *replay.Delegation, shared int) Border {
 	call := d.Call()
-	b := Border{Caller: d.Session, Item: d.Item, Call: call, Agent: call.Delegation.Agent, Child: d.Child, Shared: shared, Goal: isolation.Goal(call)}
+	b := Border{Caller: d.Session, Item: d.Item, Call: call, Agent: call.Delegation.Agent, Child: d.Child, Shared: shared, Goal: isolation.GoalText(call)}
 	if d.Child != nil {
 		if b.Agent == "" {
 			b.Agent = replay.FirstAgent(d.Child)
@@ -91,9 +91,9 @@ func isAnswer(r *session.Result, child *session.Session) bool {
 	return said.Text == r.Digest || said.Text == r.Answer || said.Body != nil && strings.TrimSpace(said.Body.Text) == strings.TrimSpace(r.Text)
 }
 
-// crossing are the findings about a border: about something between the call and the
+// crossingFindings are the findings about a border: about something between the call and the
 // end of its window, or about the child.
-func crossing(d *replay.Delegation, found []*check.Finding) []*check.Finding {
+func crossingFindings(d *replay.Delegation, found []*check.Finding) []*check.Finding {
 	var list []*check.Finding
 	for _, f := range found {
 		switch {

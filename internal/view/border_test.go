@@ -130,12 +130,12 @@ P
 				tt.tweak(tree)
 			}
 			store := &session.Store{Writer: session.WriterDead, Children: session.Children{ChildrenClosed: true}}
-			chosen, err := catalogue.Select([]string{"SC101", "SC701", "SC702"}, nil)
+			chosen, err := catalogue.SelectRules([]string{"SC101", "SC701", "SC702"}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			found := check.Tree(store, tree, chosen, rules.Judge{})
-			v := view.Borders(view.Input{Store: store, Tree: tree, Findings: found, Session: "P"})
+			found := check.RunTree(store, tree, chosen, rules.Judge{})
+			v := view.BuildBorders(view.Input{Store: store, Tree: tree, Findings: found, Session: "P"})
 			want := strings.Join(strings.FieldsFunc(strings.ReplaceAll(tt.want, "\t", ""), func(r rune) bool { return r == '\n' }), "\n")
 			if diff := cmp.Diff(want, bordersText(v)); diff != "" {
 				t.Errorf("want (-), got (+):\n%s", diff)
@@ -174,7 +174,7 @@ C<P
 			call := &tree.Root().Items[1].Calls[0]
 			call.Args = `{"task":"do it"}`
 			tc.tweak(call, tree.Session("C"))
-			v := view.Borders(view.Input{Store: &session.Store{}, Tree: tree, Session: "P"})
+			v := view.BuildBorders(view.Input{Store: &session.Store{}, Tree: tree, Session: "P"})
 			if got := v.Borders[0].Goal; got != tc.want {
 				t.Errorf("goal %q, want %q", got, tc.want)
 			}

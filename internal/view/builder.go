@@ -40,7 +40,7 @@ func newBuilder(in Input) *builder {
 		notes:    map[session.Place][]Note{},
 	}
 	for _, s := range pass.Subjects {
-		b.subjects[s.Session], b.viewers[s.Session] = s, pass.Viewer(s.Session)
+		b.subjects[s.Session], b.viewers[s.Session] = s, pass.NextViewer(s.Session)
 		if b.byID[s.ID] == nil {
 			b.byID[s.ID] = s.Session
 		}
@@ -49,28 +49,28 @@ func newBuilder(in Input) *builder {
 	return b
 }
 
-// session makes a session with everything below it.
-func (b *builder) session(s *session.Session) *Session {
+// buildSession makes a session with everything below it.
+func (b *builder) buildSession(s *session.Session) *Session {
 	b.drawn[s.ID] = true
-	out := &Session{Session: s, Agent: replay.FirstAgent(s), Notes: b.notes[s.At(-1)], Rows: make([]Row, 0, len(s.Items))}
+	out := &Session{Session: s, Agent: replay.FirstAgent(s), Notes: b.notes[s.ItemPlace(-1)], Rows: make([]Row, 0, len(s.Items))}
 	subject := b.subjects[s]
 	answers := answersOf(subject)
 	started := startedBy(subject.Replay)
 	for i := range s.Items {
-		row := b.row(subject, answers, i)
+		row := b.buildRow(subject, answers, i)
 		if row.Stored.Kind == session.SubSession {
-			b.reference(&row)
+			b.drawReference(&row)
 		}
 		out.Rows = append(out.Rows, row)
-		out.Rows = append(out.Rows, b.unreferenced(started[i])...)
+		out.Rows = append(out.Rows, b.drawUnreferenced(started[i])...)
 	}
-	out.Rows = append(out.Rows, b.unreferenced(s.Children)...)
-	out.finish()
+	out.Rows = append(out.Rows, b.drawUnreferenced(s.Children)...)
+	out.finishSession()
 	return out
 }
 
-// finish fills in what can be told when all rows are there.
-func (s *Session) finish() {
+// finishSession fills in what can be told when all rows are there.
+func (s *Session) finishSession() {
 	folded := map[int]bool{}
 	for i := range s.Rows {
 		folded[s.Rows[i].Item] = s.Rows[i].Folded
@@ -86,20 +86,20 @@ func (s *Session) finish() {
 	}
 }
 
-// reference draws the sub-session that the row refers to, or says why it does
+// drawReference draws the sub-session that the row refers to, or says why it does
 // not.
-func (b *builder) reference(row *Row) {
+func (b *builder) drawReference(row *Row) {
 	id := row.Stored.Child
 	child := b.byID[id]
 	switch {
 	case id == "":
 		row.Label = "a sub-session that was deleted"
 	case child == nil:
-		row.Label = "sub-session " + rules.Short(id) + ", which does not exist"
+		row.Label = "sub-session " + rules.ShortID(id) + ", which does not exist"
 	case b.drawn[id]:
-		row.Label = "sub-session " + rules.Short(id) + ", shown above"
+		row.Label = "sub-session " + rules.ShortID(id) + ", shown above"
 	default:
-		row.Child = b.session(child)
+		row.Child = b.buildSession(child)
 	}
 }
 
@@ -119,43 +119,43 @@ func startedBy(s *replay.Session) map[int][]*session.Session {
 	return list
 }
 
-// unreferenced draws sub-sessions that no item refers to.
-func (b *builder) unreferenced(children []*session.Session) []Row {
+// drawUnreferenced draws sub-sessions that no item refers to.
+func (b *builder) drawUnreferenced(children []*session.Session) []Row {
 	var rows []Row
 	for _, c := range children {
 		if !b.drawn[c.ID] {
-			rows = append(rows, Row{Item: -1, Child: b.session(c), Named: b.named(c)})
+			rows = append(rows, Row{Item: -1, Child: b.buildSession(c), Named: b.isNamed(c)})
 		}
 	}
 	return rows
 }
 
-// named reports whether a call or its result names a session.
-func (b *builder) named(c *session.Session) bool {
+// isNamed reports whether a call or its result names a session.
+func (b *builder) isNamed(c *session.Session) bool {
 	caller := b.trace.Callers[c]
 	return caller != nil && caller.Call().Delegation.Child == c.ID
 }
 
-// row says what is to be read of the item at index i.
-func (b *builder) row(s *rules.Subject, answers *answers, i int) Row {
+// buildRow says what is to be read of the item at index i.
+func (b *builder) buildRow(s *rules.Subject, answers *answers, i int) Row {
 	it := &s.Items[i]
-	row := Row{Item: i, Stored: it, Key: s.ItemRef(i).Row(), Depth: s.Replay.Steps[i].Depth, Who: who(it)}
+	row := Row{Item: i, Stored: it, Key: s.ItemRef(i).Row(), Depth: s.Replay.Steps[i].Depth, Who: speakerName(it)}
 	if it.Body != nil {
 		row.Text, row.Thought = it.Body.Text, it.Body.Reasoning
 	}
 	row.Media = mediaLines(it, 0)
 	switch it.Kind {
 	case session.Message:
-		row.Calls = answers.calls(i)
-		row.Results, row.Marked = answers.results(i)
+		row.Calls = answers.callsAt(i)
+		row.Results, row.Marked = answers.resultsAt(i)
 	case session.Summary:
 		row.Label = summaryLabel(s.Session, i, len(row.Text))
 	case session.Other:
 		row.Label, row.Text = otherLabel(s.Session, i)
 	}
-	row.Notes = b.notes[s.At(s.Place(i))]
+	row.Notes = b.notes[s.ItemPlace(s.PlaceInSession(i))]
 	row.Flags = flagsOf(it)
-	row.Folded = len(row.Results) > 0 && len(row.Notes) == 0 && it.Flags&^session.Synthetic == 0 && row.Text == "" && answers.folds(i)
+	row.Folded = len(row.Results) > 0 && len(row.Notes) == 0 && it.Flags&^session.Synthetic == 0 && row.Text == "" && answers.canFold(i)
 	return row
 }
 
@@ -176,8 +176,8 @@ func mediaLines(it *session.Item, in int) (list []string) {
 	return list
 }
 
-// who is the speaker in words.
-func who(it *session.Item) string {
+// speakerName is the speaker in words.
+func speakerName(it *session.Item) string {
 	switch {
 	case it.Kind != session.Message:
 		return ""
@@ -214,7 +214,7 @@ func itemWords(n int) string {
 // stands for: the start of the tail that it keeps, or the summary itself.
 func coveredTo(s *session.Session, i int) int {
 	upTo := session.Session{Items: s.Items[:i+1]}
-	return min(upTo.Start(), i)
+	return min(upTo.RequestStart(), i)
 }
 
 // flagsOf words the facts about an item that change how it is read.
@@ -252,9 +252,9 @@ var wireRoles = [...]roleNames{
 	rules.Flat:     {system: "system", user: "user", assistant: "assistant", call: "function_call", result: "function_call_output"},
 }
 
-// of is the role of the first message that an item becomes, "" for a role that
+// roleOf is the role of the first message that an item becomes, "" for a role that
 // nobody knows.
-func (names *roleNames) of(it *session.Item) string {
+func (names *roleNames) roleOf(it *session.Item) string {
 	said := it.Text != 0 && !it.Flags.Has(session.BlankText)
 	switch it.Role {
 	case session.System:
@@ -346,7 +346,7 @@ func (s *Session) Pieces(short bool) []Piece {
 			continue
 		}
 		n++
-		if !short || n <= foldHead || n == shown || row.telling() {
+		if !short || n <= foldHead || n == shown || row.isTelling() {
 			list = append(list, Piece{Row: row})
 			continue
 		}
@@ -358,8 +358,8 @@ func (s *Session) Pieces(short bool) []Piece {
 	return list
 }
 
-// telling reports whether something is to be seen at the row or below it.
-func (r *Row) telling() bool {
+// isTelling reports whether something is to be seen at the row or below it.
+func (r *Row) isTelling() bool {
 	if r.Mark() != "" {
 		return true
 	}
@@ -370,7 +370,7 @@ func (r *Row) telling() bool {
 		return true
 	}
 	for i := range r.Child.Rows {
-		if r.Child.Rows[i].telling() {
+		if r.Child.Rows[i].isTelling() {
 			return true
 		}
 	}
@@ -384,7 +384,7 @@ func (b *builder) noteFindings() {
 	for _, rs := range b.trace.Sessions {
 		for _, d := range rs.Delegations {
 			for _, l := range d.Leaked {
-				at := rs.Session.At(l.Item)
+				at := rs.Session.ItemPlace(l.Item)
 				leaks[at] = d
 				b.notes[at] = []Note{{Text: leakText(l)}}
 			}
@@ -395,7 +395,7 @@ func (b *builder) noteFindings() {
 			continue
 		}
 		if len(f.Items) == 0 {
-			b.note(session.Place{Session: f.Session, Item: -1}, f)
+			b.addNote(session.Place{Session: f.Session, Item: -1}, f)
 		}
 		for _, i := range f.Items {
 			at := session.Place{Session: f.Session, Item: i}
@@ -403,14 +403,14 @@ func (b *builder) noteFindings() {
 				b.notes[at][0].Rule, b.notes[at][0].Severity = f.Rule.ID, f.Severity
 				continue
 			}
-			b.note(at, f)
+			b.addNote(at, f)
 		}
 	}
 }
 
-// note adds a finding's note; a rule that names a place for several calls is
+// addNote adds a finding's note; a rule that names a place for several calls is
 // noted once.
-func (b *builder) note(at session.Place, f *check.Finding) {
+func (b *builder) addNote(at session.Place, f *check.Finding) {
 	n := Note{Rule: f.Rule.ID, Severity: f.Severity, Text: f.Rule.Name}
 	if !slices.Contains(b.notes[at], n) {
 		b.notes[at] = append(b.notes[at], n)
@@ -426,7 +426,7 @@ func isLeak(f *check.Finding, d *replay.Delegation) bool {
 func leakText(l replay.Leaked) string {
 	switch {
 	case l.Twin != nil:
-		return fmt.Sprintf("leaked from sub-session %s (item %d), depth %d", rules.Short(l.Twin.Session.ID), l.Twin.Item, l.Frame.Depth())
+		return fmt.Sprintf("leaked from sub-session %s (item %d), depth %d", rules.ShortID(l.Twin.Session.ID), l.Twin.Item, l.Frame.Depth())
 	case l.Undecidable:
 		return fmt.Sprintf("leaked or the caller's own (it has the caller's name and no copy), depth %d", l.Frame.Depth())
 	}

@@ -53,7 +53,7 @@ func (s *Search) Add(store string, tree *session.Tree) {
 		s.lost.AddUnread(found.Faults, found.Items)
 		root := found == tree.Root() || found.Parent == "" && !called[found.ID]
 		k := Known{Store: store, ID: found.ID, Top: top[found], Title: found.Title, Created: found.Created, Root: root}
-		if k.ID == s.Name || Fits(k.ID, k.Title, s.Name) && s.kept < few || s.Name == "" && len(s.Known) == 0 {
+		if k.ID == s.Name || FitsName(k.ID, k.Title, s.Name) && s.kept < few || s.Name == "" && len(s.Known) == 0 {
 			k.Tree = tree
 			s.kept++
 		}
@@ -85,14 +85,14 @@ func newestRoots(known []Known) []Known {
 			roots = append(roots, k)
 		}
 	}
-	slices.SortStableFunc(roots, newer)
+	slices.SortStableFunc(roots, compareNewer)
 	return roots
 }
 
-func newer(a, b Known) int { return b.Created.Compare(a.Created) }
+func compareNewer(a, b Known) int { return b.Created.Compare(a.Created) }
 
-// End takes in what is known of a store when all of its trees have been added.
-func (s *Search) End(facts *session.Store) {
+// AddFacts takes in what is known of a store when all of its trees have been added.
+func (s *Search) AddFacts(facts *session.Store) {
 	s.lost.AddUnread(facts.Faults, nil)
 	s.cut = cmp.Or(s.cut, facts.Incomplete)
 }
@@ -100,7 +100,7 @@ func (s *Search) End(facts *session.Store) {
 // Choose finds the session that a name means among those that were added: see Choose. One
 // that is not there may be in what could not be read, and then the name is not wrong.
 func (s *Search) Choose(name string) (Known, error) {
-	found, err := Choose(s.Known, name)
+	found, err := ChooseSession(s.Known, name)
 	return found, s.orLost(err)
 }
 
@@ -122,9 +122,9 @@ func (s *Search) orLost(err error) error {
 		What: known.What + ", but not all of the store could be read: " + lost}
 }
 
-// Fits reports whether a session may be meant by a name: its id begins so, or its title
+// FitsName reports whether a session may be meant by a name: its id begins so, or its title
 // has all of these words, in any order and case.
-func Fits(id, title, name string) bool {
+func FitsName(id, title, name string) bool {
 	return name != "" && strings.HasPrefix(id, name) || hasWords(title, name)
 }
 
@@ -134,11 +134,11 @@ func hasWords(title, name string) bool {
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(title, w) })
 }
 
-// Choose finds the session that a name means: an id, -1 for the newest root session, -2
+// ChooseSession finds the session that a name means: an id, -1 for the newest root session, -2
 // for the one before, as docker agent counts them, the unique beginning of an id, or
 // words of one title; of equal ones, those of root sessions count. The error is a usage
 // problem that names what may have been meant.
-func Choose(known []Known, name string) (Known, error) {
+func ChooseSession(known []Known, name string) (Known, error) {
 	isID := slices.ContainsFunc(known, func(k Known) bool { return k.ID == name })
 	if n, err := strconv.Atoi(name); err == nil && n < 0 && !isID {
 		roots := newestRoots(known)
@@ -152,8 +152,8 @@ func Choose(known []Known, name string) (Known, error) {
 		ambiguous func([]Known, string) error
 		least     int // how many there have to be
 	}{
-		{func(k Known) bool { return k.ID == name }, ambiguous, 1},
-		{func(k Known) bool { return name != "" && strings.HasPrefix(k.ID, name) }, ambiguous, 1},
+		{func(k Known) bool { return k.ID == name }, ambiguousName, 1},
+		{func(k Known) bool { return name != "" && strings.HasPrefix(k.ID, name) }, ambiguousName, 1},
 		{func(k Known) bool { return name != "" && strings.HasSuffix(k.ID, "/"+name) }, sharedID, 2},
 		{func(k Known) bool { return k.Root && hasWords(k.Title, name) }, sharedTitle, 1},
 		{func(k Known) bool { return hasWords(k.Title, name) }, sharedTitle, 1},
@@ -163,11 +163,11 @@ func Choose(known []Known, name string) (Known, error) {
 			return found[0], nil
 		}
 		if len(found) > 1 {
-			slices.SortStableFunc(found, newer)
+			slices.SortStableFunc(found, compareNewer)
 			return Known{}, way.ambiguous(found, name)
 		}
 	}
-	return Known{}, unknown(known, name)
+	return Known{}, unknownName(known, name)
 }
 
 // OnlyRoot is the one root session of a store that was named without a session.
@@ -197,8 +197,8 @@ func noSession(next, format string, args ...any) error {
 // elsewhere is what to do about a store without sessions.
 const elsewhere = "`sessctl stores` shows where else there are stores."
 
-// ambiguous says which sessions a name may mean.
-func ambiguous(found []Known, name string) error {
+// ambiguousName says which sessions a name may mean.
+func ambiguousName(found []Known, name string) error {
 	if found[0].ID == found[1].ID {
 		return problem.New(problem.Usage, "Name the store on the command line, too.",
 			"session %q is in %s and in %s", name, found[0].Store, found[1].Store)
@@ -231,23 +231,23 @@ func longestStart(list []Known) int {
 	return longest
 }
 
-// unknown names the sessions whose id or title comes nearest.
-func unknown(known []Known, name string) error {
+// unknownName names the sessions whose id or title comes nearest.
+func unknownName(known []Known, name string) error {
 	if len(known) == 0 {
 		return noSession(elsewhere, "there is no session %q: the store has none", name)
 	}
 	near := slices.Clone(known)
 	lower := strings.ToLower(name)
 	slices.SortStableFunc(near, func(a, b Known) int {
-		return cmp.Or(cmp.Compare(closeness(b, lower), closeness(a, lower)), newer(a, b))
+		return cmp.Or(cmp.Compare(nameCloseness(b, lower), nameCloseness(a, lower)), compareNewer(a, b))
 	})
 	near = near[:min(len(near), 3)]
 	return noSession("The nearest: "+nameAll(near, longestStart(near)), "there is no session %q", name)
 }
 
-// closeness is how much of a name a session shares: the length of the common
+// nameCloseness is how much of a name a session shares: the length of the common
 // start of the ids, or of the words that its title has.
-func closeness(k Known, lower string) (n int) {
+func nameCloseness(k Known, lower string) (n int) {
 	for _, word := range strings.Fields(lower) {
 		if hasWords(k.Title, word) {
 			n += len(word)
@@ -261,7 +261,7 @@ func nameAll(list []Known, start int) string {
 	const most = 6
 	var words []string
 	for _, k := range list[:min(len(list), most)] {
-		words = append(words, fmt.Sprintf("%s (%s)", idStart(k.ID, start), k.words()))
+		words = append(words, fmt.Sprintf("%s (%s)", idStart(k.ID, start), k.dayAndTitle()))
 	}
 	if len(list) > most {
 		words = append(words, fmt.Sprintf("and %d more", len(list)-most))
@@ -283,8 +283,8 @@ func idStart(id string, bytes int) string {
 	return id
 }
 
-// words say which session is meant: its day and its title.
-func (k *Known) words() string {
+// dayAndTitle say which session is meant: its day and its title.
+func (k *Known) dayAndTitle() string {
 	const longest = 40
 	title := []rune(k.Title)
 	if len(title) > longest {

@@ -62,7 +62,7 @@ func TestChoose(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := view.Choose(known(), tt.name)
+			got, err := view.ChooseSession(known(), tt.name)
 			if got.ID != tt.want {
 				t.Errorf("chose %q, want %q", got.ID, tt.want)
 			}
@@ -73,9 +73,9 @@ func TestChoose(t *testing.T) {
 
 func TestChooseAmongStores(t *testing.T) {
 	list := append(known(), view.Known{Store: "b.db", ID: "43b02aea-2222"})
-	_, err := view.Choose(list, "43b02aea-2222")
+	_, err := view.ChooseSession(list, "43b02aea-2222")
 	says(t, err, []string{"in a.db and in b.db", "Name the store"})
-	_, err = view.Choose(nil, "x")
+	_, err = view.ChooseSession(nil, "x")
 	says(t, err, []string{`no session "x"`, "none"})
 }
 
@@ -113,7 +113,7 @@ func says(t *testing.T, err error, words []string) {
 
 func TestHostileNames(t *testing.T) {
 	list := []view.Known{{ID: "\x1b[2J-00000000000000", Title: "\x1b]0;x\x07" + strings.Repeat("long ", 30), Root: true}}
-	_, err := view.Choose(list, "q")
+	_, err := view.ChooseSession(list, "q")
 	says(t, err, []string{`"\x1b[2J-000`, `"\x1b]0;x\along`})
 	if strings.ContainsAny(err.(*problem.Error).Next, "\x1b\x07") {
 		t.Errorf("%q", err.(*problem.Error).Next)

@@ -53,9 +53,9 @@ type batch struct {
 	agent  string
 }
 
-func (b *builder) lanes(shown *Session) *Lanes {
+func (b *builder) buildLanes(shown *Session) *Lanes {
 	l := &laneMaker{builder: b, lanes: map[string]int{}, of: map[*session.Session]int{}, beside: map[batch]bool{}}
-	out := &Lanes{Steps: sameOnce(l.session(shown))}
+	out := &Lanes{Steps: sameOnce(l.sessionSteps(shown))}
 	place := map[int]int{} // of a lane that is taken part in, in the list
 	for i := range out.Steps {
 		s := &out.Steps[i]
@@ -72,7 +72,7 @@ func (b *builder) lanes(shown *Session) *Lanes {
 	return out
 }
 
-func (l *laneMaker) lane(name string) int {
+func (l *laneMaker) laneNamed(name string) int {
 	lane, known := l.lanes[name]
 	if !known {
 		lane = len(l.names)
@@ -81,8 +81,8 @@ func (l *laneMaker) lane(name string) int {
 	return lane
 }
 
-// own is the lane of a session: of the agent that it was started with.
-func (l *laneMaker) own(s *session.Session) int {
+// sessionLane is the lane of a session: of the agent that it was started with.
+func (l *laneMaker) sessionLane(s *session.Session) int {
 	if lane, known := l.of[s]; known {
 		return lane
 	}
@@ -92,19 +92,19 @@ func (l *laneMaker) own(s *session.Session) int {
 		name = cmp.Or(name, caller.Call().Delegation.Agent, "sub-agent")
 		one := batch{caller.Session, caller.Item, name}
 		if at, known := l.of[caller.Session]; known && l.names[at] == name || l.beside[one] {
-			name += " " + rules.Short(s.ID)
+			name += " " + rules.ShortID(s.ID)
 		}
 		l.beside[one] = true
 	case s.Parent != "":
 		name = cmp.Or(name, "sub-agent")
 	}
-	lane := l.lane(cmp.Or(name, session.Assistant.String()))
+	lane := l.laneNamed(cmp.Or(name, session.Assistant.String()))
 	l.of[s] = lane
 	return lane
 }
 
-// session makes the steps of a session and of those below it.
-func (l *laneMaker) session(s *Session) []Step {
+// sessionSteps makes the steps of a session and of those below it.
+func (l *laneMaker) sessionSteps(s *Session) []Step {
 	var list []Step
 	of := asked{map[pairing.Occurrence]*replay.Delegation{}, map[string]Step{}}
 	for _, d := range l.subjects[s.Session].Replay.Delegations {
@@ -112,12 +112,12 @@ func (l *laneMaker) session(s *Session) []Step {
 	}
 	for i := 0; i < len(s.Rows); i++ {
 		if s.Rows[i].Child == nil {
-			list = append(list, l.row(s, &s.Rows[i], of)...)
+			list = append(list, l.rowSteps(s, &s.Rows[i], of)...)
 			continue
 		}
 		var beside [][]Step
 		for ; i < len(s.Rows) && s.Rows[i].Child != nil; i++ {
-			beside = append(beside, l.session(s.Rows[i].Child))
+			beside = append(beside, l.sessionSteps(s.Rows[i].Child))
 		}
 		list = append(list, byTime(beside)...)
 		i--
@@ -131,15 +131,15 @@ type asked struct {
 	steps       map[string]Step
 }
 
-// row makes the steps of an item: of what it says, and of its calls and results.
-func (l *laneMaker) row(s *Session, r *Row, of asked) []Step {
-	at := l.speaker(s, r)
+// rowSteps makes the steps of an item: of what it says, and of its calls and results.
+func (l *laneMaker) rowSteps(s *Session, r *Row, of asked) []Step {
+	at := l.speakerLane(s, r)
 	one := Step{Session: s, Row: r, Lane: at, To: at}
 	if step := l.subjects[s.Session].Replay.Steps[r.Item]; step.Action == replay.Skip {
-		one.Lane, one.Leaked = l.own(s.Session), true
+		one.Lane, one.Leaked = l.sessionLane(s.Session), true
 		one.To = one.Lane
 		if name := cmp.Or(step.Frame.Agent, r.Stored.Agent); name != "" {
-			one.To = l.lane(name)
+			one.To = l.laneNamed(name)
 		}
 		return []Step{one}
 	}
@@ -151,11 +151,11 @@ func (l *laneMaker) row(s *Session, r *Row, of asked) []Step {
 		step := one
 		step.Call = &r.Calls[n]
 		if step.Call.Target != "" {
-			step.To = l.lane(step.Call.Target)
+			step.To = l.laneNamed(step.Call.Target)
 		}
 		if d := of.delegations[pairing.Occurrence{Item: r.Item, Nth: n}]; d != nil {
 			if d.Child != nil {
-				step.To = l.own(d.Child)
+				step.To = l.sessionLane(d.Child)
 			}
 			of.steps[step.Call.ID] = step
 		}
@@ -175,19 +175,19 @@ func (l *laneMaker) row(s *Session, r *Row, of asked) []Step {
 	return list
 }
 
-// speaker is the lane of an item: its agent's, or the user's who speaks in no sub-session.
-func (l *laneMaker) speaker(s *Session, r *Row) int {
+// speakerLane is the lane of an item: its agent's, or the user's who speaks in no sub-session.
+func (l *laneMaker) speakerLane(s *Session, r *Row) int {
 	it := r.Stored
 	switch own := replay.FirstAgent(s.Session); {
 	case it.Kind != session.Message:
 	case (it.Role == session.User || it.Role == session.System) && it.Agent == "":
 		if s.Parent == "" {
-			return l.lane(session.User.String())
+			return l.laneNamed(session.User.String())
 		}
 	case it.Agent != "" && it.Agent != own:
-		return l.lane(it.Agent)
+		return l.laneNamed(it.Agent)
 	}
-	return l.own(s.Session)
+	return l.sessionLane(s.Session)
 }
 
 // byTime puts the steps of sessions that ran beside one another in the order of their times,

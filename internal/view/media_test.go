@@ -17,7 +17,7 @@ func TestMedia(t *testing.T) {
 	inResult.Media, inResult.In = "image/gif", 1
 	tree.Root().Items[0].Blocks = []session.Block{image, {Kind: session.MediaBlock, Name: "document"}}
 	tree.Root().Items[2].Blocks = []session.Block{inResult, {Kind: session.ResultBlock}}
-	rows := view.Build(view.Input{Store: &session.Store{}, Tree: tree, Session: "P"}).Shown.Rows
+	rows := view.BuildView(view.Input{Store: &session.Store{}, Tree: tree, Session: "P"}).Shown.Rows
 	if got, want := rows[0].Media, []string{"image/png, 3.0 kB", "document"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

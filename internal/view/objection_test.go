@@ -33,7 +33,7 @@ func objected(t *testing.T, store session.Store, findings ...*check.Finding) *vi
 	t.Helper()
 	tree := treetest.Tree(t, "P\n  user\n  root abcdefgh1()\n  root <abcdefgh1")
 	store.Title = "my runtime"
-	return view.Build(view.Input{
+	return view.BuildView(view.Input{
 		Store: &store, Tree: tree, Findings: append([]*check.Finding{}, findings...), Session: "P", Request: true, Judge: judgeOf("mistral"),
 	}).Request
 }
@@ -129,12 +129,12 @@ func TestPlacesOfObjections(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 	tree := treetest.Tree(t, "P\n  user\n  summary \"s\"\n  user")
-	r := view.Build(view.Input{
+	r := view.BuildView(view.Input{
 		Store: &session.Store{}, Tree: tree, Session: "P", Request: true, Judge: judgeOf("mistral"),
 		Findings: []*check.Finding{finding("SC303", rules.Error, "No thinking", "", 0)},
 	}).Request
-	if r.Refusal() != nil {
-		t.Errorf("history is refused: %+v", r.Refusal())
+	if r.FirstRefusal() != nil {
+		t.Errorf("history is refused: %+v", r.FirstRefusal())
 	}
 }
 
@@ -185,7 +185,7 @@ func TestResultWithinItsCallsMessage(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", profile, diff)
 		}
-		if refusal := r.Refusal(); refusal != nil && refusal.Error == "" {
+		if refusal := r.FirstRefusal(); refusal != nil && refusal.Error == "" {
 			t.Errorf("%s: no words", profile)
 		}
 		if r.Masking == nil || len(r.Masking.Invented) != 1 || r.Masking.Dropped != nil {
@@ -197,7 +197,7 @@ func TestResultWithinItsCallsMessage(t *testing.T) {
 // A blank message that nobody leaves out is sent, and refused.
 func TestBlankMessageIsRefused(t *testing.T) {
 	tree := treetest.Tree(t, "P model=claude-opus-4-1\n  user\n  root blank\n  user")
-	r := view.Build(view.Input{Store: &session.Store{Title: "my runtime"}, Tree: tree, Session: "P", Request: true}).Request
+	r := view.BuildView(view.Input{Store: &session.Store{Title: "my runtime"}, Tree: tree, Session: "P", Request: true}).Request
 	p := &r.Parts[2]
 	if p.Unsent || p.Role != "assistant" || len(p.Rejected) != 1 || !slices.Contains(p.Rejected[0].Rules, "SC401") {
 		t.Errorf("%+v", p)

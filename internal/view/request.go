@@ -67,8 +67,8 @@ func (p *Part) Kind() string {
 	return "input"
 }
 
-// Refusal is the first place that the provider refuses, nil when there is none.
-func (r *Request) Refusal() *Rejection {
+// FirstRefusal is the first place that the provider refuses, nil when there is none.
+func (r *Request) FirstRefusal() *Rejection {
 	for i := range r.Parts {
 		if rejected := r.Parts[i].Rejected; len(rejected) > 0 {
 			return &rejected[0]
@@ -97,10 +97,10 @@ func (r *Request) CountMessages(s *session.Session) (stored, notices, sent int) 
 	return stored, notices, len(counted)
 }
 
-// request builds the request of one session, for the first profile that judges it.
-func (b *builder) request(s *rules.Subject) *Request {
+// buildRequest builds the request of one session, for the first profile that judges it.
+func (b *builder) buildRequest(s *rules.Subject) *Request {
 	r := &Request{
-		Profile: s.Profiles[0], Why: s.Hint, Viewer: s.Speaks(), Retold: b.in.Store.ForeignText, AsIs: b.in.Judge.AsIs,
+		Profile: s.Profiles[0], Why: s.Hint, Viewer: s.ViewerName(), Retold: b.in.Store.ForeignText, AsIs: b.in.Judge.AsIs,
 		Closed: s.Closed, Live: b.in.Store.Writer == session.WriterLive, Runtime: b.in.Store.Title,
 		sentBy: &b.in.Store.Runtime, mender: s.Mender,
 	}
@@ -114,38 +114,38 @@ func (b *builder) request(s *rules.Subject) *Request {
 		}
 		r.Parts = append(r.Parts, Part{Role: roles.user, Row: Row{Item: -1, Text: before + textOf(&s.Items[last])}})
 	}
-	r.Parts = append(r.Parts, b.parts(s, roles, numbers)...)
+	r.Parts = append(r.Parts, b.requestParts(s, roles, numbers)...)
 	r.Parts = append(r.Parts, Part{Message: numbers[len(numbers)-1], Role: roles.user, Row: Row{Item: -1, Label: "(your next message)"}})
-	r.measure()
+	r.setLastMessages()
 	if r.AsIs {
 		r.Parts = r.Parts[:len(r.Parts)-1]
 	}
-	b.judge(s, r)
-	r.Answer = check.Answers(b.pass, b.in.Tree.Session(b.in.Session), b.found())[0]
+	b.judgeRequest(s, r)
+	r.Answer = check.AskProfiles(b.pass, b.in.Tree.Session(b.in.Session), b.treeFindings())[0]
 	for i := range r.Parts {
 		if row := &r.Parts[i].Row; row.Stored != nil {
-			row.Item = s.Place(row.Item)
+			row.Item = s.PlaceInSession(row.Item)
 		}
 	}
 	return r
 }
 
-// parts are the items of the next request in the order in which they are sent, and between
+// requestParts are the items of the next request in the order in which they are sent, and between
 // them those that are not, where they are stored.
-func (b *builder) parts(s *rules.Subject, roles *roleNames, numbers []int) (parts []Part) {
-	messages, answers, n := s.Arranged(), answersOf(s), 0
+func (b *builder) requestParts(s *rules.Subject, roles *roleNames, numbers []int) (parts []Part) {
+	messages, answers, n := s.ArrangedMessages(), answersOf(s), 0
 	for i := s.Start; i < len(s.Items); i++ {
-		if !s.Sends(i) {
-			p := Part{Message: -1, Row: b.bare(s, answers, i)}
-			p.Unsent, p.Why = b.unsent(s, i)
+		if !s.SendsItem(i) {
+			p := Part{Message: -1, Row: b.bareRow(s, answers, i)}
+			p.Unsent, p.Why = b.isUnsent(s, i)
 			parts = append(parts, p)
 		}
 		for n < len(messages) && (messages[n].Items[0] == i || messages[n].Behind) {
 			m, number := &messages[n], numbers[n]
 			for _, item := range m.Items {
-				p := Part{Message: number, Row: b.bare(s, answers, item)}
-				if p.Unsent, p.Why = b.unsent(s, item); !p.Unsent {
-					p.Role = roles.of(&s.Items[m.Items[0]])
+				p := Part{Message: number, Row: b.bareRow(s, answers, item)}
+				if p.Unsent, p.Why = b.isUnsent(s, item); !p.Unsent {
+					p.Role = roles.roleOf(&s.Items[m.Items[0]])
 				}
 				p.Row.Results = resultsOf(p.Row.Results, m, item)
 				parts = append(parts, p)
@@ -166,19 +166,19 @@ func resultsOf(list []Result, m *rules.Sent, item int) (kept []Result) {
 	return kept
 }
 
-// found are the findings of the tree.
-func (b *builder) found() []*check.Finding {
+// treeFindings are the findings of the tree.
+func (b *builder) treeFindings() []*check.Finding {
 	if b.in.Findings != nil {
 		return b.in.Findings
 	}
-	return check.Tree(b.in.Store, b.in.Tree, catalogue.Usual(), b.in.Judge)
+	return check.RunTree(b.in.Store, b.in.Tree, catalogue.UsualRules(), b.in.Judge)
 }
 
-// judge says what the provider refuses, and what has to be sent otherwise.
-func (b *builder) judge(s *rules.Subject, r *Request) {
-	found := heard(s, b.asked(s))
-	b.object(s, r, found, reject(s, r, found))
-	r.rename()
+// judgeRequest says what the provider refuses, and what has to be sent otherwise.
+func (b *builder) judgeRequest(s *rules.Subject, r *Request) {
+	found := viewerFindings(s, b.askedFindings(s))
+	b.placeObjections(s, r, found, rejectParts(s, r, found))
+	r.noteRenamings()
 	if r.Masking = maskingOf(s); r.Masking != nil {
 		r.Masking.Refused = slices.ContainsFunc(s.Objections(r.Profile), func(o rules.Objection) bool { return !o.Mended }) ||
 			slices.ContainsFunc(found, func(f *check.Finding) bool {
@@ -187,16 +187,16 @@ func (b *builder) judge(s *rules.Subject, r *Request) {
 	}
 }
 
-// heard are the findings with the places that their items have for a viewer.
-func heard(s *rules.Subject, found []*check.Finding) []*check.Finding {
+// viewerFindings are the findings with the places that their items have for a viewer.
+func viewerFindings(s *rules.Subject, found []*check.Finding) []*check.Finding {
 	list := make([]*check.Finding, len(found))
 	for i, f := range found {
 		told := *f
 		if list[i] = &told; f.Session == s.ID {
-			told.Item = s.Heard(f.Item)
+			told.Item = s.ViewerIndex(f.Item)
 			told.Items = nil
 			for _, item := range f.Items {
-				if n := s.Heard(item); n >= 0 {
+				if n := s.ViewerIndex(item); n >= 0 {
 					told.Items = append(told.Items, n)
 				}
 			}
@@ -205,9 +205,9 @@ func heard(s *rules.Subject, found []*check.Finding) []*check.Finding {
 	return list
 }
 
-// measure finds the last message of every part: the next number stands at the
+// setLastMessages finds the last message of every part: the next number stands at the
 // next part that has one.
-func (r *Request) measure() {
+func (r *Request) setLastMessages() {
 	next := 0
 	for i := len(r.Parts) - 1; i >= 0; i-- {
 		p := &r.Parts[i]
@@ -220,22 +220,22 @@ func (r *Request) measure() {
 	}
 }
 
-// bare is a row without what became of its calls: in a request only what is
+// bareRow is a row without what became of its calls: in a request only what is
 // sent counts.
-func (b *builder) bare(s *rules.Subject, answers *answers, i int) Row {
-	row := b.row(s, answers, i)
+func (b *builder) bareRow(s *rules.Subject, answers *answers, i int) Row {
+	row := b.buildRow(s, answers, i)
 	for n := range row.Calls {
 		row.Calls[n].Answer = Answer{Item: -1}
 	}
 	row.Folded = false
 	if row.Stored.Kind == session.SubSession {
-		row.Label = strings.TrimSpace("sub-session " + rules.Short(row.Stored.Child))
+		row.Label = strings.TrimSpace("sub-session " + rules.ShortID(row.Stored.Child))
 	}
 	return row
 }
 
-// unsent reports whether an item is not part of the request, and why.
-func (b *builder) unsent(s *rules.Subject, item int) (unsent bool, why string) {
+// isUnsent reports whether an item is not part of the request, and why.
+func (b *builder) isUnsent(s *rules.Subject, item int) (unsent bool, why string) {
 	it := &s.Items[item]
 	switch {
 	case it.Kind != session.Message:
@@ -289,7 +289,7 @@ func maskingOf(s *rules.Subject) *Masking {
 			answered[r.CallID] = answered[r.CallID] || s.Items[i].OnWire()
 		}
 	}
-	m, refused := &Masking{}, s.Sanitised()
+	m, refused := &Masking{}, s.SanitisedParts()
 	for _, at := range refused.Calls {
 		c := &s.Items[at.Item].Calls[at.Nth]
 		changed := Masked{Item: at.Item, Call: c.ID, Name: c.Name, Result: s.Mender.Result}
@@ -313,9 +313,9 @@ func maskingOf(s *rules.Subject) *Masking {
 	return m
 }
 
-// words say what the sanitiser does instead of letting the request fail, or with
+// maskingWords say what the sanitiser does instead of letting the request fail, or with
 // one that would not.
-func (m *Masking) words(by *session.Sanitiser, fails bool) string {
+func (m *Masking) maskingWords(by *session.Sanitiser, fails bool) string {
 	var acts []string
 	var left, answered []Masked
 	for _, c := range m.Invented {
@@ -326,13 +326,13 @@ func (m *Masking) words(by *session.Sanitiser, fails bool) string {
 		}
 	}
 	if len(answered) > 0 {
-		acts = append(acts, "send an error result "+strconv.Quote(answered[0].Result)+" after "+masked(answered, "%s (item %d)"))
+		acts = append(acts, "send an error result "+strconv.Quote(answered[0].Result)+" after "+maskedList(answered, "%s (item %d)"))
 	}
 	if len(left) > 0 {
-		acts = append(acts, "leave out "+masked(left, "%s (item %d)"))
+		acts = append(acts, "leave out "+maskedList(left, "%s (item %d)"))
 	}
 	if len(m.Dropped) > 0 {
-		acts = append(acts, "leave out the result of "+masked(m.Dropped, "%s at item %d"))
+		acts = append(acts, "leave out the result of "+maskedList(m.Dropped, "%s at item %d"))
 	}
 	text := by.By + " hide this error: they "
 	if !fails {
@@ -348,8 +348,8 @@ func (m *Masking) words(by *session.Sanitiser, fails bool) string {
 	return text + "."
 }
 
-// masked lists calls or results: "shell (item 3) and read_file (item 5)".
-func masked(list []Masked, form string) string {
+// maskedList lists calls or results: "shell (item 3) and read_file (item 5)".
+func maskedList(list []Masked, form string) string {
 	const most = 6
 	var words []string
 	for _, m := range list[:min(len(list), most)] {
@@ -377,24 +377,24 @@ type Adjustment struct {
 	Error    string         // what the provider answers to what is stored, "" when that is not known
 }
 
-// asked are the findings with the profile of the session named: what its runtime
+// askedFindings are the findings with the profile of the session named: what its runtime
 // sees to by itself is reported then too.
-func (b *builder) asked(s *rules.Subject) []*check.Finding {
+func (b *builder) askedFindings(s *rules.Subject) []*check.Finding {
 	if len(b.in.Judge.Profiles) > 0 {
 		return b.in.Findings
 	}
-	return check.Tree(b.in.Store, b.in.Tree, catalogue.Usual(), rules.Judge{Profiles: s.Profiles, AsIs: b.in.Judge.AsIs})
+	return check.RunTree(b.in.Store, b.in.Tree, catalogue.UsualRules(), rules.Judge{Profiles: s.Profiles, AsIs: b.in.Judge.AsIs})
 }
 
-// object puts what the provider minds of the request, beside the pairs that are
+// placeObjections puts what the provider minds of the request, beside the pairs that are
 // explained already, at the parts that the findings name.
-func (b *builder) object(s *rules.Subject, r *Request, found []*check.Finding, said explained) {
+func (b *builder) placeObjections(s *rules.Subject, r *Request, found []*check.Finding, said explained) {
 	for _, f := range found {
-		j := judgement(f, r.Profile)
+		j := judgementOf(f, r.Profile)
 		if f.Session != s.ID || j == nil || said.findings[f] || said.texts[j.Error] {
 			continue
 		}
-		parts := r.about(f)
+		parts := r.partsAbout(f)
 		if len(parts) == 0 {
 			continue
 		}
@@ -408,20 +408,20 @@ func (b *builder) object(s *rules.Subject, r *Request, found []*check.Finding, s
 		switch {
 		case does != "":
 			r.Eased++
-			adjust(parts, Adjustment{Rule: f.Rule.ID, Severity: j.Severity, Runtime: true, Sent: does})
+			addAdjustment(parts, Adjustment{Rule: f.Rule.ID, Severity: j.Severity, Runtime: true, Sent: does})
 		case f.Sent != "":
 			if j.Severity > rules.Info {
 				r.Adjusted++
 			}
-			adjust(parts, Adjustment{Rule: f.Rule.ID, Severity: j.Severity, Sent: f.Sent, Error: j.Error})
+			addAdjustment(parts, Adjustment{Rule: f.Rule.ID, Severity: j.Severity, Sent: f.Sent, Error: j.Error})
 		case minded && j.Severity == rules.Error:
-			parts[0].refuse(f.Rule.ID, j.Error, r.Profile)
+			parts[0].addRejection(f.Rule.ID, j.Error, r.Profile)
 		}
 	}
 }
 
-// judgement is what a profile makes of a finding, nil when it was not asked.
-func judgement(f *check.Finding, profile *rules.Profile) *rules.Judgement {
+// judgementOf is what a profile makes of a finding, nil when it was not asked.
+func judgementOf(f *check.Finding, profile *rules.Profile) *rules.Judgement {
 	for i := range f.Judged {
 		if f.Judged[i].Profile == profile {
 			return &f.Judged[i]
@@ -430,9 +430,9 @@ func judgement(f *check.Finding, profile *rules.Profile) *rules.Judgement {
 	return nil
 }
 
-// about are the parts that a finding names: the first one, if it is about the
+// partsAbout are the parts that a finding names: the first one, if it is about the
 // session. A finding about history that is not sent names none.
-func (r *Request) about(f *check.Finding) []*Part {
+func (r *Request) partsAbout(f *check.Finding) []*Part {
 	if len(f.Items) == 0 {
 		return []*Part{&r.Parts[0]}
 	}
@@ -445,9 +445,9 @@ func (r *Request) about(f *check.Finding) []*Part {
 	return parts
 }
 
-// adjust says of parts what is sent instead. That the rule has a finding there,
+// addAdjustment says of parts what is sent instead. That the rule has a finding there,
 // and why the runtime leaves a part out, needs no other word.
-func adjust(parts []*Part, a Adjustment) {
+func addAdjustment(parts []*Part, a Adjustment) {
 	for _, p := range parts {
 		if a.Runtime && p.Unsent {
 			p.Why = ""
@@ -457,11 +457,11 @@ func adjust(parts []*Part, a Adjustment) {
 	}
 }
 
-// refuse adds a rejection that is not about pairs. A blank message that is
+// addRejection adds a rejection that is not about pairs. A blank message that is
 // refused is one that was sent.
-func (p *Part) refuse(rule, text string, profile *rules.Profile) {
+func (p *Part) addRejection(rule, text string, profile *rules.Profile) {
 	if p.Unsent && p.Row.Stored.Flags.Has(session.Blank) {
-		p.Unsent, p.Role = false, wireRoles[profile.Shape].of(p.Row.Stored)
+		p.Unsent, p.Role = false, wireRoles[profile.Shape].roleOf(p.Row.Stored)
 	}
 	for i := range p.Rejected {
 		if known := &p.Rejected[i]; text != "" && known.Error == text {
@@ -487,8 +487,8 @@ type explained struct {
 	texts    map[string]bool
 }
 
-// reject puts what is wrong with the calls and results at their parts.
-func reject(s *rules.Subject, r *Request, found []*check.Finding) explained {
+// rejectParts puts what is wrong with the calls and results at their parts.
+func rejectParts(s *rules.Subject, r *Request, found []*check.Finding) explained {
 	said := explained{map[*check.Finding]bool{}, map[string]bool{}}
 	objections := map[int][]rules.Objection{}
 	for _, o := range s.Objections(r.Profile) {
@@ -500,16 +500,16 @@ func reject(s *rules.Subject, r *Request, found []*check.Finding) explained {
 			continue
 		}
 		for _, o := range objections[p.Row.Item] {
-			said.reject(s, r, p, &o, found)
+			said.rejectPart(s, r, p, &o, found)
 		}
 		delete(objections, p.Row.Item)
 	}
 	return said
 }
 
-// reject adds a rejection at a part, with the rules of the findings that are
+// rejectPart adds a rejection at a part, with the rules of the findings that are
 // about it.
-func (said *explained) reject(s *rules.Subject, r *Request, p *Part, o *rules.Objection, found []*check.Finding) {
+func (said *explained) rejectPart(s *rules.Subject, r *Request, p *Part, o *rules.Objection, found []*check.Finding) {
 	rejection := Rejection{Error: o.Error}
 	for _, f := range found {
 		if f.Session != s.ID || !f.IsAbout(r.Profile, o, p.Row.Item) {
@@ -528,8 +528,8 @@ func (said *explained) reject(s *rules.Subject, r *Request, p *Part, o *rules.Ob
 // take, and what an adapter sends instead, everywhere in the request.
 type Renaming struct{ From, To string }
 
-// rename says at every part which of its ids and names are sent otherwise.
-func (r *Request) rename() {
+// noteRenamings says at every part which of its ids and names are sent otherwise.
+func (r *Request) noteRenamings() {
 	var own, server, names []string
 	for i := range r.Parts {
 		if it := r.Parts[i].Row.Stored; it != nil && !r.Parts[i].Unsent {
@@ -544,9 +544,9 @@ func (r *Request) rename() {
 		}
 		var own, server, names []string
 		eachName(p.Row.Stored, &own, &server, &names)
-		p.rename(own, toOwn)
-		p.rename(server, toServer)
-		p.rename(names, toNames)
+		p.noteRenamed(own, toOwn)
+		p.noteRenamed(server, toServer)
+		p.noteRenamed(names, toNames)
 	}
 }
 
@@ -573,7 +573,7 @@ func eachName(it *session.Item, own, server, names *[]string) {
 	}
 }
 
-func (p *Part) rename(stored []string, sent map[string]string) {
+func (p *Part) noteRenamed(stored []string, sent map[string]string) {
 	for _, from := range stored {
 		if renaming := (Renaming{from, sent[from]}); renaming.To != from && !slices.Contains(p.Renamed, renaming) {
 			p.Renamed = append(p.Renamed, renaming)

@@ -45,7 +45,7 @@ func requestLines(r *view.Request) []string {
 
 // firstError is what the provider answers, "" when it accepts the request.
 func firstError(r *view.Request) string {
-	if refusal := r.Refusal(); refusal != nil {
+	if refusal := r.FirstRefusal(); refusal != nil {
 		return refusal.Error
 	}
 	return ""
@@ -149,8 +149,8 @@ func TestSystemMessagesDoNotMask(t *testing.T) {
 	const tree = "P\n  user\n  root A()\n  system\n  root <A\n  user"
 	for profile, refused := range map[string]bool{"anthropic": false, "openai-chat": true} {
 		r := builtFor(t, treetest.Tree(t, tree), judgeOf(profile)).Request
-		if (r.Refusal() != nil) != refused || r.Masking != nil {
-			t.Errorf("%s: %+v, %+v", profile, r.Refusal(), r.Masking)
+		if (r.FirstRefusal() != nil) != refused || r.Masking != nil {
+			t.Errorf("%s: %+v, %+v", profile, r.FirstRefusal(), r.Masking)
 		}
 	}
 }
@@ -162,7 +162,7 @@ func TestOtherRuntimesDoNotMask(t *testing.T) {
 	tree := treetest.Tree(t, "P\n  user\n  root A() T>worker(do)\n  sub C\n  root <T\n  user"+child)
 	for _, name := range []string{"P", "C"} {
 		in := view.Input{Store: &session.Store{Kind: "my-runtime", Title: "my runtime", Children: session.Children{ChildrenClosed: true}}, Tree: tree, Session: name, Request: true}
-		r := view.Build(in).Request
+		r := view.BuildView(in).Request
 		said := strings.Join(r.Verdict(), " ")
 		for i := range r.Parts {
 			said += " " + r.Parts[i].Why
@@ -172,7 +172,7 @@ func TestOtherRuntimesDoNotMask(t *testing.T) {
 		}
 	}
 	tree = treetest.Tree(t, "P\n  user\n  root A()\n  user")
-	v := view.Build(view.Input{Store: &session.Store{Kind: "my-runtime"}, Tree: tree, Session: "P", Request: true})
+	v := view.BuildView(view.Input{Store: &session.Store{Kind: "my-runtime"}, Tree: tree, Session: "P", Request: true})
 	if said := v.Request.Verdict(); v.Request.Masking != nil || len(said) != 1 || !strings.Contains(said[0], "rejected") {
 		t.Errorf("%q, %+v", said, v.Request.Masking)
 	}
@@ -182,7 +182,7 @@ func TestOtherRuntimesDoNotMask(t *testing.T) {
 func TestClosedChild(t *testing.T) {
 	tree := treetest.Tree(t, "P\n  user\n  root T>worker(do)\n  sub C\n  root <T\nC<P\n  system(do)\n  user implicit\n  worker W()")
 	in := view.Input{Store: &session.Store{Children: session.Children{ChildrenClosed: true}}, Tree: tree, Session: "C", Request: true}
-	if said := view.Build(in).Request.Verdict(); len(said) != 1 || !strings.Contains(said[0], "never sends it to a model again, so nothing fails") {
+	if said := view.BuildView(in).Request.Verdict(); len(said) != 1 || !strings.Contains(said[0], "never sends it to a model again, so nothing fails") {
 		t.Errorf("%q", said)
 	}
 }

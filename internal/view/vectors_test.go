@@ -43,7 +43,7 @@ func TestVectors(t *testing.T) {
 			t.Run(vec.ID+" "+profile, func(t *testing.T) {
 				judge := rules.Judge{Profiles: []*rules.Profile{rules.FindProfile(profile)}, AsIs: vec.Mode == "as-is"}
 				r := builtFor(t, &session.Tree{Sessions: []*session.Session{vectorSession(t, vec.Messages)}}, judge).Request
-				if refusal := r.Refusal(); (refusal == nil) != (want.Verdict == "accept") {
+				if refusal := r.FirstRefusal(); (refusal == nil) != (want.Verdict == "accept") {
 					t.Errorf("refused with %+v, want %s", refusal, want.Verdict)
 				}
 			})

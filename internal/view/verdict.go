@@ -42,31 +42,31 @@ func (r *Request) Preface() string {
 // Verdict says what becomes of the request, in sentences that may hold stored
 // names and ids.
 func (r *Request) Verdict() []string {
-	said := []string{r.name() + " would be accepted" + r.eased() + "."}
+	said := []string{r.requestName() + " would be accepted" + r.easedClause() + "."}
 	switch r.Answer.Verdict {
 	case check.Reject:
-		said = []string{r.name() + " would be rejected" + r.stored() + ": " + r.words()}
+		said = []string{r.requestName() + " would be rejected" + r.storedClause() + ": " + r.errorWords()}
 	case check.Risk:
-		said = append(said, "Some models or servers of "+r.Profile.Name+" may refuse "+r.whose()+": "+r.Risk())
+		said = append(said, "Some models or servers of "+r.Profile.Name+" may refuse "+r.whoseRequest()+": "+r.Risk())
 	}
 	if r.Closed {
-		said[0] = r.closed() + said[0]
+		said[0] = r.closedSentence() + said[0]
 		return said
 	}
-	if r.Adjusted > 0 && r.Answer.Verdict != check.Accept && r.Refusal() == nil && r.Answer.Viewer == "" {
-		said = append(said, r.adjusting())
+	if r.Adjusted > 0 && r.Answer.Verdict != check.Accept && r.FirstRefusal() == nil && r.Answer.Viewer == "" {
+		said = append(said, r.adjustingSentence())
 	}
-	if r.Live && r.Refusal() != nil {
+	if r.Live && r.FirstRefusal() != nil {
 		said = append(said, "Another process has the store open and may still add what is missing.")
 	}
 	if r.Masking != nil {
-		said = append(said, r.Masking.words(r.mender, r.Answer.Verdict == check.Reject && !r.Masking.Refused))
+		said = append(said, r.Masking.maskingWords(r.mender, r.Answer.Verdict == check.Reject && !r.Masking.Refused))
 	}
 	return said
 }
 
-// closed says that nothing comes of the verdict.
-func (r *Request) closed() string {
+// closedSentence says that nothing comes of the verdict.
+func (r *Request) closedSentence() string {
 	text := "This sub-session is finished: " + cmp.Or(r.sentBy.Name, "its runtime") + " never sends it to a model again"
 	if r.Answer.Verdict == check.Reject {
 		text += ", so nothing fails"
@@ -74,8 +74,8 @@ func (r *Request) closed() string {
 	return text + ". "
 }
 
-// name says which request the verdict is about.
-func (r *Request) name() string {
+// requestName says which request the verdict is about.
+func (r *Request) requestName() string {
 	switch {
 	case r.Answer.Viewer != "" && r.Answer.Verdict == check.Reject:
 		return "This request is not refused. The next request of " + r.Answer.Viewer
@@ -87,27 +87,27 @@ func (r *Request) name() string {
 	return "The next request"
 }
 
-// whose request may be refused.
-func (r *Request) whose() string {
+// whoseRequest request may be refused.
+func (r *Request) whoseRequest() string {
 	if r.Answer.Viewer != "" {
 		return "that of " + r.Answer.Viewer
 	}
 	return "it"
 }
 
-// stored says that something else can be sent than what is refused.
-func (r *Request) stored() string {
+// storedClause says that something else can be sent than what is refused.
+func (r *Request) storedClause() string {
 	mended := r.Masking != nil && !r.Masking.Refused && r.mender.Always
-	if (mended || r.Adjusted > 0 && r.Refusal() == nil) && !r.AsIs && r.Answer.Viewer == "" {
+	if (mended || r.Adjusted > 0 && r.FirstRefusal() == nil) && !r.AsIs && r.Answer.Viewer == "" {
 		return " as it is stored"
 	}
 	return ""
 }
 
-// words are the provider's, or the rules where those are not known.
-func (r *Request) words() string {
+// errorWords are the provider's, or the rules where those are not known.
+func (r *Request) errorWords() string {
 	rejection := Rejection{Rules: r.Answer.Rules, Error: r.Answer.Error}
-	return rejection.words(r.Profile)
+	return rejection.errorOrRules(r.Profile)
 }
 
 // Risk is what some models or servers of the provider answer, in its words, or the
@@ -119,8 +119,8 @@ func (r *Request) Risk() string {
 	return cmp.Or(r.Answer.Error, strings.Join(r.Answer.Rules, ", "))
 }
 
-// adjusting says what an adapter, and the runtime, can send otherwise.
-func (r *Request) adjusting() string {
+// adjustingSentence says what an adapter, and the runtime, can send otherwise.
+func (r *Request) adjustingSentence() string {
 	text := "An adapter for " + r.Profile.Name + " can send it with " + ui.Count(r.Adjusted, "adjustment") + " (marked ~)"
 	if r.Eased > 0 {
 		text += fmt.Sprintf("; %s makes %d more by itself", r.Runtime, r.Eased)
@@ -128,8 +128,8 @@ func (r *Request) adjusting() string {
 	return text + "."
 }
 
-// eased says what the runtime does so that the provider accepts the request.
-func (r *Request) eased() string {
+// easedClause says what the runtime does so that the provider accepts the request.
+func (r *Request) easedClause() string {
 	if r.Eased == 0 {
 		return ""
 	}
@@ -139,12 +139,12 @@ func (r *Request) eased() string {
 // Words say why the place is refused, with its rules.
 func (r *Rejection) Words(profile *rules.Profile) string {
 	if r.Error == "" {
-		return "refused: " + r.words(profile)
+		return "refused: " + r.errorOrRules(profile)
 	}
 	return "refused: " + strings.TrimSpace(strings.Join(r.Rules, " ")+" "+r.Error)
 }
 
-func (r *Rejection) words(profile *rules.Profile) string {
+func (r *Rejection) errorOrRules(profile *rules.Profile) string {
 	if r.Error == "" {
 		return strings.Join(r.Rules, ", ") + " (the error text of " + profile.Name + " is not known)"
 	}

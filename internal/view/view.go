@@ -77,23 +77,23 @@ type Input struct {
 	Judge    rules.Judge      // for whom; the first profile that judges the session gets it
 }
 
-// Build makes the view.
-func Build(in Input) *View {
+// BuildView makes the view.
+func BuildView(in Input) *View {
 	b := newBuilder(in)
 	shown := in.Tree.Session(in.Session)
-	v := &View{Store: in.Store, Shown: b.session(shown)}
-	v.assign(in.Findings, b.drawn)
+	v := &View{Store: in.Store, Shown: b.buildSession(shown)}
+	v.assignFindings(in.Findings, b.drawn)
 	if in.Lanes {
-		v.Lanes = b.lanes(v.Shown)
+		v.Lanes = b.buildLanes(v.Shown)
 	}
 	if in.Request {
-		v.Request = b.request(b.viewers[shown])
+		v.Request = b.buildRequest(b.viewers[shown])
 	}
 	return v
 }
 
-// assign takes the findings of the sessions that are shown, and counts the others.
-func (v *View) assign(findings []*check.Finding, drawn map[string]bool) {
+// assignFindings takes the findings of the sessions that are shown, and counts the others.
+func (v *View) assignFindings(findings []*check.Finding, drawn map[string]bool) {
 	for _, f := range findings {
 		if drawn[f.Session] {
 			v.Findings = append(v.Findings, f)

@@ -44,11 +44,11 @@ func builtFor(t testing.TB, tree *session.Tree, judge rules.Judge) *view.View {
 		Kind: "docker-agent", Title: "docker agent", Children: session.Children{ChildrenClosed: true}, Writer: session.WriterDead,
 		Runtime: dockeragent.Runtime, Requests: session.Requests{Adapts: map[string]string{"SC401": "leaves blank messages out"}},
 	}, tree}
-	result, err := check.Run(context.Background(), st, check.Options{Rules: catalogue.Usual(), Judge: judge})
+	result, err := check.Run(context.Background(), st, check.Options{Rules: catalogue.UsualRules(), Judge: judge})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return view.Build(view.Input{Store: &st.facts, Tree: tree, Findings: result.Findings, Session: tree.Root().ID, Request: true, Lanes: true, Judge: judge})
+	return view.BuildView(view.Input{Store: &st.facts, Tree: tree, Findings: result.Findings, Session: tree.Root().ID, Request: true, Lanes: true, Judge: judge})
 }
 
 func TestCalls(t *testing.T) {
@@ -254,10 +254,10 @@ func checkLanes(t *rapid.T, v *view.View) {
 }
 
 func checkRequest(t *rapid.T, tree *session.Tree, r *view.Request) {
-	if r.Masking != nil && r.Refusal() == nil && r.Profile.Shape != rules.Flat {
+	if r.Masking != nil && r.FirstRefusal() == nil && r.Profile.Shape != rules.Flat {
 		t.Fatalf("accepted, but masked: %+v", r.Masking)
 	}
-	item, last := tree.Root().Start(), -1
+	item, last := tree.Root().RequestStart(), -1
 	for _, p := range r.Parts {
 		if p.Message >= 0 && p.Message != last && p.Message != last+1 {
 			t.Fatalf("message %d behind %d", p.Message, last)

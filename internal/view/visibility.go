@@ -58,18 +58,18 @@ func (v *Visibility) Cell(e *Event, viewer, model int) Cell {
 	return e.cells[viewer*len(v.Models)+model]
 }
 
-// Visible makes the view that answers a question. Bodies need to be loaded only
+// BuildVisibility makes the view that answers a question. Bodies need to be loaded only
 // where texts are shown. Its errors are usage problems.
-func Visible(in Input, q Question) (*View, error) {
-	b := &builder{in: in, trace: replay.Stored(in.Tree), drawn: map[string]bool{}, notes: map[session.Place][]Note{}}
+func BuildVisibility(in Input, q Question) (*View, error) {
+	b := &builder{in: in, trace: replay.TraceStored(in.Tree), drawn: map[string]bool{}, notes: map[session.Place][]Note{}}
 	b.noteFindings()
 	shown := in.Tree.Session(in.Session)
 	s := newCoverage(b, shown)
-	models, err := s.models(q)
+	models, err := s.askedModels(q)
 	if err != nil {
 		return nil, err
 	}
-	viewers, err := s.viewers(q, models)
+	viewers, err := s.askedViewers(q, models)
 	if err != nil {
 		return nil, err
 	}
@@ -78,18 +78,18 @@ func Visible(in Input, q Question) (*View, error) {
 		Single: len(viewers) == 1 && !q.All && (q.Branch != nil || q.Agent != ""),
 	}
 	if q.Tokens {
-		v.Holders = s.holders(&models[0], viewers)
+		v.Holders = s.tokenHolders(&models[0], viewers)
 	}
-	v.look()
+	v.fillCells()
 	out := &View{Store: in.Store, Visibility: v}
 	out.Shown = &Session{Session: shown, Agent: replay.FirstAgent(shown), Below: len(s.drawn) - 1}
-	out.assign(in.Findings, s.drawn)
+	out.assignFindings(in.Findings, s.drawn)
 	return out, nil
 }
 
-// look fills in the cells, counts what each viewer sees, and leaves out what the
+// fillCells fills in the cells, counts what each viewer sees, and leaves out what the
 // models of a comparison agree on.
-func (v *Visibility) look() {
+func (v *Visibility) fillCells() {
 	type class struct {
 		branch.Event
 		set string
@@ -98,7 +98,7 @@ func (v *Visibility) look() {
 	listed := v.Events[:0]
 	for i := range v.Events {
 		e := &v.Events[i]
-		c := class{e.asked(), e.Set}
+		c := class{e.modelEvent(), e.Set}
 		if known[c] == nil {
 			known[c] = v.cellsOf(c.Event, e.Set)
 		}
@@ -109,7 +109,7 @@ func (v *Visibility) look() {
 				v.Viewers[n/len(v.Models)].Sees[n%len(v.Models)]++
 			}
 		}
-		if len(v.Models) == 1 || v.disputed(e) {
+		if len(v.Models) == 1 || v.isDisputed(e) {
 			listed = append(listed, *e)
 		}
 	}
@@ -123,7 +123,7 @@ func (v *Visibility) cellsOf(e branch.Event, set string) []Cell {
 	stored := e.Label
 	for i := range v.Viewers {
 		for m := range v.Models {
-			e.Label = v.Models[m].label(stored, set)
+			e.Label = v.Models[m].comparedLabel(stored, set)
 			viewer := v.Viewers[i].as[m]
 			cell := Cell{Reason: branch.OtherSession}
 			if e.Session == viewer.Session || e.Kept != branch.None {
@@ -139,14 +139,14 @@ func (v *Visibility) cellsOf(e branch.Event, set string) []Cell {
 // are named.
 const mostCompared = 50
 
-// Crowd reports whether there are more viewers than anybody compares event by event.
-func (v *Visibility) Crowd() bool { return len(v.Viewers) > mostCompared }
+// IsCrowd reports whether there are more viewers than anybody compares event by event.
+func (v *Visibility) IsCrowd() bool { return len(v.Viewers) > mostCompared }
 
 // Run are neighbours among the items of a session: the first and the last of them.
 type Run [2]int
 
-// Runs are the events of a viewer's session for which something holds.
-func (v *Visibility) Runs(viewer int, holds func(e *Event) bool) (runs []Run) {
+// RunsWhere are the events of a viewer's session for which something holds.
+func (v *Visibility) RunsWhere(viewer int, holds func(e *Event) bool) (runs []Run) {
 	for i := range v.Events {
 		e := &v.Events[i]
 		switch last := len(runs) - 1; {
@@ -172,18 +172,18 @@ func RunWords(runs []Run, to, comma string) string {
 	return strings.Join(words, comma)
 }
 
-// disputed reports whether some viewer sees an event under one model only.
-func (v *Visibility) disputed(e *Event) bool {
+// isDisputed reports whether some viewer sees an event under one model only.
+func (v *Visibility) isDisputed(e *Event) bool {
 	for i := range v.Viewers {
-		if v.Disagree(e, i) {
+		if v.ModelsDisagree(e, i) {
 			return true
 		}
 	}
 	return false
 }
 
-// Disagree reports whether a viewer sees an event under one of two models only.
-func (v *Visibility) Disagree(e *Event, viewer int) bool {
+// ModelsDisagree reports whether a viewer sees an event under one of two models only.
+func (v *Visibility) ModelsDisagree(e *Event, viewer int) bool {
 	return len(v.Models) == 2 && v.Cell(e, viewer, 0).Visible != v.Cell(e, viewer, 1).Visible
 }
 
@@ -220,7 +220,7 @@ func newCoverage(b *builder, shown *session.Session) *coverage {
 		s.events = slices.Grow(s.events, len(of.Items))
 		for i := range of.Items {
 			e := Event{Session: of, Item: i, Depth: depths[of](i), kept: kept(i)}
-			if notes := b.notes[of.At(i)]; len(notes) > 0 {
+			if notes := b.notes[of.ItemPlace(i)]; len(notes) > 0 {
 				e.Rules = rulesOf(notes)
 			}
 			s.events = append(s.events, e)
@@ -237,7 +237,7 @@ func newCoverage(b *builder, shown *session.Session) *coverage {
 
 // keptIn says why the reader passes over an item of a session, whoever asks.
 func keptIn(s *session.Session) func(i int) branch.Reason {
-	start, last := s.Start(), s.LastSummary()
+	start, last := s.RequestStart(), s.LastSummary()
 	for i := range s.Items {
 		if s.Items[i].Flags.Has(session.Compacted) {
 			start = 0 // what is covered says so itself, and there may be several summaries
@@ -279,18 +279,18 @@ func (e *Event) Who() string {
 	if it.Kind != session.Message {
 		return map[session.Kind]string{session.SubSession: "sub-session", session.Summary: "summary", session.Other: "record"}[it.Kind]
 	}
-	return who(it)
+	return speakerName(it)
 }
 
-// asked is the event as a model is asked about it.
-func (e *Event) asked() branch.Event {
+// modelEvent is the event as a model is asked about it.
+func (e *Event) modelEvent() branch.Event {
 	asked := rules.EventOf(e.Session, e.Item)
 	asked.Kept = e.kept
 	return asked
 }
 
-// spoken reports whether an agent produced the event itself, in its own session.
-func (e *Event) spoken() bool {
+// isSpoken reports whether an agent produced the event itself, in its own session.
+func (e *Event) isSpoken() bool {
 	it := e.Stored()
 	return it.Kind == session.Message && e.Depth == 0 &&
 		(it.Role == session.Assistant || it.Role == session.Tool && it.Agent != "")
@@ -328,7 +328,7 @@ func (e *Event) About() string {
 		label, _ := otherLabel(e.Session, e.Item)
 		return label
 	case it.Kind == session.SubSession:
-		return "sub-session " + rules.Short(it.Child)
+		return "sub-session " + rules.ShortID(it.Child)
 	case len(it.Calls) == 1:
 		c := callOf(&it.Calls[0])
 		return c.Label() + " " + c.About
@@ -340,37 +340,37 @@ func (e *Event) About() string {
 
 // unknownBranch names the branches that there are.
 func (s *coverage) unknownBranch(label string) error {
-	return problem.New(problem.Usage, "Its branches: "+s.branches()+".",
-		"session %s has no event on branch %q", rules.Short(s.shown.ID), label)
+	return problem.New(problem.Usage, "Its branches: "+s.branchList()+".",
+		"session %s has no event on branch %q", rules.ShortID(s.shown.ID), label)
 }
 
-// unused says that a viewer is one that has stored nothing, which may be a slip of
+// unusedNote says that a viewer is one that has stored nothing, which may be a slip of
 // the keyboard; "" for all others.
-func (s *coverage) unused(one *reading) string {
+func (s *coverage) unusedNote(one *reading) string {
 	if one.last != nil || one.branch == "" {
 		return ""
 	}
-	return "nothing is stored on branch " + strconv.Quote(one.branch) + ". This is what an agent on that branch would see. Branches of the session: " + s.branches()
+	return "nothing is stored on branch " + strconv.Quote(one.branch) + ". This is what an agent on that branch would see. Branches of the session: " + s.branchList()
 }
 
-func (s *coverage) branches() string {
+func (s *coverage) branchList() string {
 	var labels []string
 	for i := range s.events {
 		labels = append(labels, s.events[i].Stored().Branch)
 	}
-	return listed(labels)
+	return listWords(labels)
 }
 
-// nobody says that a question names no viewer of the session.
-func (s *coverage) nobody(q Question) error {
+// noViewerError says that a question names no viewer of the session.
+func (s *coverage) noViewerError(q Question) error {
 	var agents []string
 	for i := range s.events {
-		if e := &s.events[i]; e.spoken() {
+		if e := &s.events[i]; e.isSpoken() {
 			agents = append(agents, agentOf(e.Stored()))
 		}
 	}
-	known := "Its agents: " + listed(agents) + "."
-	short := rules.Short(s.shown.ID)
+	known := "Its agents: " + listWords(agents) + "."
+	short := rules.ShortID(s.shown.ID)
 	switch {
 	case q.Agent != "" && q.Branch != nil && slices.Contains(agents, q.Agent):
 		return problem.New(problem.Usage, "Leave --branch out to see where it spoke.",
@@ -381,8 +381,8 @@ func (s *coverage) nobody(q Question) error {
 	return problem.New(problem.Usage, "`--branch ''` shows what an agent without a branch would see.", "no agent has spoken in session %s yet", short)
 }
 
-// listed are the different words of a list, as many as people read.
-func listed(words []string) string {
+// listWords are the different words of a list, as many as people read.
+func listWords(words []string) string {
 	const most = 20
 	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
 	slices.Sort(words)
@@ -431,13 +431,13 @@ func (c Cell) Words(viewer *Viewer, e *Event) string {
 	return reasons[c.Reason]
 }
 
-// Words say why, for no viewer in particular.
-func Words(r branch.Reason) string { return reasons[r] }
+// ReasonWords say why, for no viewer in particular.
+func ReasonWords(r branch.Reason) string { return reasons[r] }
 
-// Label is a branch for people: a path as it is stored, a set in braces, "–" for
+// BranchLabel is a branch for people: a path as it is stored, a set in braces, "–" for
 // none.
-func Label(label string) string {
-	parsed := branch.Parse(label)
+func BranchLabel(label string) string {
+	parsed := branch.ParseLabel(label)
 	switch {
 	case parsed.Tokens != nil:
 		return SetWords(parsed.Tokens)
@@ -449,7 +449,7 @@ func Label(label string) string {
 
 // SetWords are a set of tokens: "{1,3}".
 func SetWords(tokens branch.Set) string {
-	text := strings.Trim(branch.Label{Tokens: branch.Join(tokens)}.String(), "{}")
+	text := strings.Trim(branch.Label{Tokens: branch.JoinSets(tokens)}.String(), "{}")
 	return "{" + strings.Trim(strings.TrimPrefix(text, `"tokens":`), "[]") + "}"
 }
 
@@ -457,13 +457,13 @@ func SetWords(tokens branch.Set) string {
 func (v *Viewer) Name() string {
 	switch {
 	case v.Key == v.Session.ID:
-		return strings.TrimSpace(v.Agent + " in session " + rules.Short(v.Key))
+		return strings.TrimSpace(v.Agent + " in session " + rules.ShortID(v.Key))
 	case v.Key == "" && v.Agent != "":
 		return v.Agent + ", without a branch"
 	case v.Key == "":
 		return "an agent without a branch"
 	case strings.HasPrefix(v.Branch, "{"):
-		return Label(v.Branch) + strings.TrimPrefix(v.Key, v.Branch)
+		return BranchLabel(v.Branch) + strings.TrimPrefix(v.Key, v.Branch)
 	}
 	return v.Key
 }
@@ -496,14 +496,14 @@ func (v *Visibility) Remarks(st *session.Store) []string {
 		case m.Recomputed:
 			said = append(said, "The token sets are computed from paths and order. Their numbers can differ from those of the runtime, because an agent that stored nothing took a token too.")
 			if m.Unreadable > 0 {
-				said = append(said, counted(m.Unreadable)+" a path that is not a list of pairs (parallel agent, child), so its set cannot be computed. The model tokens shows such events to all.")
+				said = append(said, countEvents(m.Unreadable)+" a path that is not a list of pairs (parallel agent, child), so its set cannot be computed. The model tokens shows such events to all.")
 			}
 		}
 	}
 	return said
 }
 
-func counted(n int) string {
+func countEvents(n int) string {
 	if n == 1 {
 		return "1 event has"
 	}

@@ -22,8 +22,8 @@ type Model struct {
 	rule branch.Model
 }
 
-// label is the branch of an event as the model compares it.
-func (m *Model) label(stored, set string) string {
+// comparedLabel is the branch of an event as the model compares it.
+func (m *Model) comparedLabel(stored, set string) string {
 	if m.Recomputed {
 		return set
 	}
@@ -56,8 +56,8 @@ var formNames = []struct{ form, name string }{
 	{modelPath, "paths"},
 }
 
-// forms are the forms of the branches that the events and the viewer have.
-func (s *coverage) forms(q Question) map[string]bool {
+// branchForms are the forms of the branches that the events and the viewer have.
+func (s *coverage) branchForms(q Question) map[string]bool {
 	forms, seen := map[string]bool{}, map[string]bool{"": true}
 	for i := range len(s.events) + 1 {
 		label := ""
@@ -70,7 +70,7 @@ func (s *coverage) forms(q Question) map[string]bool {
 			continue
 		}
 		seen[label] = true
-		switch parsed := branch.Parse(label); {
+		switch parsed := branch.ParseLabel(label); {
 		case parsed.Tokens != nil:
 			forms[modelTokens] = true
 		case parsed.Forks != nil:
@@ -82,9 +82,9 @@ func (s *coverage) forms(q Question) map[string]bool {
 	return forms
 }
 
-// models are the models that a question names, ready to be asked.
-func (s *coverage) models(q Question) ([]Model, error) {
-	forms := s.forms(q)
+// askedModels are the models that a question names, ready to be asked.
+func (s *coverage) askedModels(q Question) ([]Model, error) {
+	forms := s.branchForms(q)
 	names := q.Diff
 	switch {
 	case len(names) > 0:
@@ -96,27 +96,27 @@ func (s *coverage) models(q Question) ([]Model, error) {
 		names = []string{s.defaultModel(forms)}
 	}
 	unsaid := q.Model == "" && len(q.Diff) == 0 && s.in.Store.BranchModel == ""
-	if none := len(s.forms(Question{})) == 0; none && unsaid && (q.Tokens || len(forms) > 0) {
+	if none := len(s.branchForms(Question{})) == 0; none && unsaid && (q.Tokens || len(forms) > 0) {
 		return nil, problem.New(problem.Usage, "`--all` shows what each of its agents sees.",
-			"session %s has no event with a branch", rules.Short(s.shown.ID))
+			"session %s has no event with a branch", rules.ShortID(s.shown.ID))
 	}
 	var models []Model
 	for _, name := range names {
-		if !fits(name, forms) {
-			return nil, misfit(name, forms)
+		if !canCompare(name, forms) {
+			return nil, misfitError(name, forms)
 		}
-		m := Model{Name: name, Own: name == s.reader(), rule: rules.ReaderOf(s.in.Store, name)}
+		m := Model{Name: name, Own: name == s.readerModel(), rule: rules.ReaderOf(s.in.Store, name)}
 		if name == modelTokens && !forms[modelTokens] {
-			m.Recomputed, m.Unreadable = true, s.recompute()
+			m.Recomputed, m.Unreadable = true, s.recomputeSets()
 		}
 		models = append(models, m)
 	}
 	return models, nil
 }
 
-// reader is the model of the store's own reader. A store without one keeps agents
+// readerModel is the model of the store's own reader. A store without one keeps agents
 // apart by sessions.
-func (s *coverage) reader() string {
+func (s *coverage) readerModel() string {
 	if name := s.in.Store.BranchModel; name != "" {
 		return name
 	}
@@ -126,7 +126,7 @@ func (s *coverage) reader() string {
 // defaultModel is the store's own, unless the labels are of a form that it cannot
 // compare or that it says nothing of.
 func (s *coverage) defaultModel(forms map[string]bool) string {
-	if name := s.in.Store.BranchModel; name != "" && fits(name, forms) {
+	if name := s.in.Store.BranchModel; name != "" && canCompare(name, forms) {
 		return name
 	}
 	for _, f := range formNames {
@@ -137,12 +137,12 @@ func (s *coverage) defaultModel(forms map[string]bool) string {
 	return modelSession
 }
 
-func fits(model string, forms map[string]bool) bool {
+func canCompare(model string, forms map[string]bool) bool {
 	able := compares[model]
 	return len(forms) == 0 || len(able) == 0 || slices.ContainsFunc(able, func(form string) bool { return forms[form] })
 }
 
-func misfit(model string, forms map[string]bool) error {
+func misfitError(model string, forms map[string]bool) error {
 	var there, useful []string
 	for _, f := range formNames {
 		if forms[f.form] {
@@ -150,7 +150,7 @@ func misfit(model string, forms map[string]bool) error {
 		}
 	}
 	for _, m := range branch.Models {
-		if fits(m.Name, forms) {
+		if canCompare(m.Name, forms) {
 			useful = append(useful, m.Name)
 		}
 	}
@@ -159,9 +159,9 @@ func misfit(model string, forms map[string]bool) error {
 		"the branches of this session are %s, which the model %s cannot compare", strings.Join(there, " and "), model)
 }
 
-// recompute computes the token sets of all events from their paths and order, and
+// recomputeSets computes the token sets of all events from their paths and order, and
 // counts those that it cannot read.
-func (s *coverage) recompute() (unreadable int) {
+func (s *coverage) recomputeSets() (unreadable int) {
 	bySession := map[*session.Session][]int{}
 	var order []*session.Session
 	for i := range s.events {
@@ -174,9 +174,9 @@ func (s *coverage) recompute() (unreadable int) {
 	for _, of := range order {
 		var events []branch.Event
 		for _, i := range bySession[of] {
-			events = append(events, s.events[i].asked())
+			events = append(events, s.events[i].modelEvent())
 		}
-		sets := branch.Recompute(events)
+		sets := branch.RecomputeLabels(events)
 		for n, i := range bySession[of] {
 			s.events[i].Set = sets.Labels[n]
 		}
@@ -208,26 +208,26 @@ type speaker struct {
 	scope   string
 }
 
-// viewers are those that a question names, in the order of their first events.
-func (s *coverage) viewers(q Question, models []Model) ([]Viewer, error) {
+// askedViewers are those that a question names, in the order of their first events.
+func (s *coverage) askedViewers(q Question, models []Model) ([]Viewer, error) {
 	var list []Viewer
 	if q.Branch != nil && q.Agent == "" {
 		one := s.onBranch(*q.Branch)
 		if one.last == nil && one.branch != "" && slices.ContainsFunc(models, knowsOnlyStored) {
 			return nil, s.unknownBranch(one.branch)
 		}
-		list = []Viewer{one.viewer(models)}
-		list[0].Note = s.unused(one)
+		list = []Viewer{one.newViewer(models)}
+		list[0].Note = s.unusedNote(one)
 	} else {
 		bySession := !slices.ContainsFunc(models, func(m Model) bool { return m.Name != modelSession })
-		for _, one := range s.speakers(q, bySession) {
-			list = append(list, one.viewer(models))
+		for _, one := range s.findSpeakers(q, bySession) {
+			list = append(list, one.newViewer(models))
 		}
 	}
 	if len(list) == 0 {
-		return nil, s.nobody(q)
+		return nil, s.noViewerError(q)
 	}
-	name(list, models)
+	nameViewers(list, models)
 	return list, nil
 }
 
@@ -237,7 +237,7 @@ type reading struct {
 	last *Event // nil when it has none
 }
 
-func (r *reading) viewer(models []Model) Viewer {
+func (r *reading) newViewer(models []Model) Viewer {
 	v := Viewer{Session: r.session, Branch: r.branch, Agent: r.agent, Scope: r.scope}
 	as := branch.Viewer{Session: r.session.ID, Scope: r.scope}
 	if r.last != nil {
@@ -245,21 +245,21 @@ func (r *reading) viewer(models []Model) Viewer {
 		as.Invocation, as.Node = r.last.Stored().Invocation, r.last.Stored().Node
 	}
 	for i := range models {
-		as.Label = models[i].label(r.branch, v.Set)
+		as.Label = models[i].comparedLabel(r.branch, v.Set)
 		v.as[i] = as
 	}
 	return v
 }
 
-// speakers are all that produced events and that the question asks for. Where
+// findSpeakers are all that produced events and that the question asks for. Where
 // agents are kept apart by sessions, the session is who speaks.
-func (s *coverage) speakers(q Question, bySession bool) []*reading {
+func (s *coverage) findSpeakers(q Question, bySession bool) []*reading {
 	var list []*reading
 	known := map[speaker]*reading{}
 	for i := range s.events {
 		e := &s.events[i]
 		it := e.Stored()
-		if !e.spoken() || q.Agent != "" && agentOf(it) != q.Agent || q.Branch != nil && !sameBranch(it.Branch, *q.Branch) {
+		if !e.isSpoken() || q.Agent != "" && agentOf(it) != q.Agent || q.Branch != nil && !sameBranch(it.Branch, *q.Branch) {
 			continue
 		}
 		who := speaker{e.Session, it.Branch, cmp.Or(q.Agent, it.Agent), it.Scope}
@@ -297,7 +297,7 @@ func (s *coverage) onBranch(label string) *reading {
 			continue
 		}
 		rank := 1
-		if e.spoken() {
+		if e.isSpoken() {
 			agents[it.Agent] = true
 			rank = 2
 		}
@@ -330,11 +330,11 @@ func knowsOnlyStored(m Model) bool { return m.Recomputed || m.Name == modelSessi
 // sameBranch compares a stored label with one that was typed.
 func sameBranch(stored, typed string) bool {
 	return stored == typed || strings.HasPrefix(typed, "{") && strings.HasPrefix(stored, "{") &&
-		branch.Parse(stored).String() == branch.Parse(typed).String()
+		branch.ParseLabel(stored).String() == branch.ParseLabel(typed).String()
 }
 
-// name gives every viewer a key of its own.
-func name(list []Viewer, models []Model) {
+// nameViewers gives every viewer a key of its own.
+func nameViewers(list []Viewer, models []Model) {
 	taken := map[string]bool{}
 	for i := range list {
 		v := &list[i]
@@ -367,9 +367,9 @@ type run struct {
 	invocation string
 }
 
-// holders say who of the viewers had which tokens, run by run. Who had others
+// tokenHolders say who of the viewers had which tokens, run by run. Who had others
 // later in a run, because it waited for parallel agents, is listed again.
-func (s *coverage) holders(model *Model, viewers []Viewer) []Holder {
+func (s *coverage) tokenHolders(model *Model, viewers []Viewer) []Holder {
 	type key struct {
 		run
 		agent, label string
@@ -379,10 +379,10 @@ func (s *coverage) holders(model *Model, viewers []Viewer) []Holder {
 	for i := range s.events {
 		e := &s.events[i]
 		it := e.Stored()
-		if !e.spoken() && it.Role != session.User {
+		if !e.isSpoken() && it.Role != session.User {
 			continue
 		}
-		k := key{run{e.Session, it.Invocation}, it.Agent, model.label(it.Branch, e.Set)}
+		k := key{run{e.Session, it.Invocation}, it.Agent, model.comparedLabel(it.Branch, e.Set)}
 		if !seen[k] {
 			seen[k] = true
 			said[k.run] = append(said[k.run], e)
@@ -393,34 +393,34 @@ func (s *coverage) holders(model *Model, viewers []Viewer) []Holder {
 	for i := range s.events {
 		e := &s.events[i]
 		it := e.Stored()
-		k := key{run{e.Session, it.Invocation}, it.Agent, model.label(it.Branch, e.Set)}
+		k := key{run{e.Session, it.Invocation}, it.Agent, model.comparedLabel(it.Branch, e.Set)}
 		asked := slices.ContainsFunc(viewers, func(v Viewer) bool {
 			return v.Session == e.Session && v.Branch == it.Branch && (v.Agent == it.Agent || v.Agent == "")
 		})
-		if !e.spoken() || seen[k] || !asked {
+		if !e.isSpoken() || seen[k] || !asked {
 			continue
 		}
 		seen[k] = true
 		list = append(list, Holder{
 			Agent: it.Agent, Branch: it.Branch, Invocation: it.Invocation,
-			Tokens: branch.Parse(k.label).Tokens,
-			Sees:   model.heard(e, said[k.run]),
+			Tokens: branch.ParseLabel(k.label).Tokens,
+			Sees:   model.heardSpeakers(e, said[k.run]),
 		})
 	}
 	return list
 }
 
-// heard are the speakers of the events that the agent of one event sees.
-func (m *Model) heard(by *Event, said []*Event) []string {
+// heardSpeakers are the speakers of the events that the agent of one event sees.
+func (m *Model) heardSpeakers(by *Event, said []*Event) []string {
 	it := by.Stored()
 	viewer := branch.Viewer{
-		Label: m.label(it.Branch, by.Set), Invocation: it.Invocation,
+		Label: m.comparedLabel(it.Branch, by.Set), Invocation: it.Invocation,
 		Session: by.Session.ID, Scope: it.Scope, Node: it.Node,
 	}
 	var names []string
 	for _, e := range said {
-		event := e.asked()
-		event.Label = m.label(event.Label, e.Set)
+		event := e.modelEvent()
+		event.Label = m.comparedLabel(event.Label, e.Set)
 		name := e.Stored().Agent
 		if e.Stored().Role == session.User {
 			name = session.User.String()

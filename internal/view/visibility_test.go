@@ -72,7 +72,7 @@ func read(t *testing.T, text string) view.Input {
 
 func look(t *testing.T, in view.Input, q view.Question) *view.Visibility {
 	t.Helper()
-	v, err := view.Visible(in, q)
+	v, err := view.BuildVisibility(in, q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,7 +402,7 @@ func TestQuestionsThatHaveNoAnswer(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := view.Visible(read(t, tt.stream), tt.q)
+			_, err := view.BuildVisibility(read(t, tt.stream), tt.q)
 			p, ok := errors.AsType[*problem.Error](err)
 			if !ok || p.Class != problem.Usage || !strings.Contains(p.What, tt.what) || !strings.Contains(p.Next, tt.next) {
 				t.Errorf("got %+v", err)

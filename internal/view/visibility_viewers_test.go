@@ -42,7 +42,7 @@ func TestAgentsThatOnlyBranchesName(t *testing.T) {
 // Sets are no names; a question for somebody else is answered with the names that there are.
 func TestNamesThatBranchesGive(t *testing.T) {
 	nameless := strings.ReplaceAll(stream(byPath, "a -\na orch.researcher\na {\"tokens\":[1]}"), `"agent":"a",`, "")
-	_, err := view.Visible(read(t, nameless), view.Question{Agent: "writer"})
+	_, err := view.BuildVisibility(read(t, nameless), view.Question{Agent: "writer"})
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok || p.Next != "Its agents: researcher." {
 		t.Errorf("got %+v", err)

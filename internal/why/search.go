@@ -28,7 +28,7 @@ type Candidate struct {
 // fit is how well a session fits an error text: the parts from the most telling one on.
 type fit struct{ ids, sessions, recorded, refused, message, rule int }
 
-func (a fit) compare(b fit) int {
+func (a fit) compareFit(b fit) int {
 	return cmp.Or(cmp.Compare(a.ids, b.ids), cmp.Compare(a.sessions, b.sessions), cmp.Compare(a.recorded, b.recorded), cmp.Compare(a.refused, b.refused), cmp.Compare(a.message, b.message), cmp.Compare(a.rule, b.rule))
 }
 
@@ -65,31 +65,31 @@ func (s *Search) Add(store string, foreign bool, tree *session.Tree, found []*ch
 		if len(parts) > 1 {
 			of = slices.DeleteFunc(slices.Clone(found), func(f *check.Finding) bool { return f.Session != "" && part.Session(f.Session) == nil })
 		}
-		s.add(store, foreign, part, of, tree)
+		s.addConversation(store, foreign, part, of, tree)
 	}
 }
 
-// add takes in what belongs to one root of a tree (whole).
-func (s *Search) add(store string, foreign bool, tree *session.Tree, found []*check.Finding, whole *session.Tree) {
+// addConversation takes in what belongs to one root of a tree (whole).
+func (s *Search) addConversation(store string, foreign bool, tree *session.Tree, found []*check.Finding, whole *session.Tree) {
 	root := tree.Root()
-	c := Candidate{Store: store, ID: root.ID, Title: root.Title, Touched: touched(tree)}
+	c := Candidate{Store: store, ID: root.ID, Title: root.Title, Touched: lastTouched(tree)}
 	for _, below := range tree.Sessions[1:] {
 		c.Below = append(c.Below, below.ID)
 	}
 	c.Broken = slices.ContainsFunc(found, func(f *check.Finding) bool { return f.Severity == rules.Error })
 	if s.Asked != nil {
-		c.fit.ids, c.Call = calls(tree, s.Asked.IDs)
+		c.fit.ids, c.Call = countCalls(tree, s.Asked.IDs)
 		for _, one := range tree.Sessions {
 			if slices.Contains(s.Asked.Words, one.ID) {
 				c.fit.sessions++
 			}
-			if !foreign && s.Asked.Text != "" && records(one, s.Asked.Text) {
+			if !foreign && s.Asked.Text != "" && holdsRefusal(one, s.Asked.Text) {
 				c.fit.recorded = 1
 			}
 		}
 		for _, f := range found {
 			if !foreign {
-				c.hear(s.Asked, f)
+				c.raiseFit(s.Asked, f)
 			}
 		}
 	}
@@ -98,7 +98,7 @@ func (s *Search) add(store string, foreign bool, tree *session.Tree, found []*ch
 		func(old *Candidate) bool { return !c.Touched.Before(old.Touched) },
 		func(old *Candidate) bool { return c.Broken && !c.Touched.Before(old.Touched) },
 		func(old *Candidate) bool {
-			n := c.fit.compare(old.fit)
+			n := c.fit.compareFit(old.fit)
 			return n > 0 || n == 0 && c.Broken && !old.Broken
 		},
 	} {
@@ -118,7 +118,7 @@ func (s *Search) Tree(c *Candidate) *session.Tree {
 	return nil
 }
 
-func touched(tree *session.Tree) time.Time {
+func lastTouched(tree *session.Tree) time.Time {
 	var last time.Time
 	for _, s := range tree.Sessions {
 		for _, t := range []time.Time{s.Created, s.Updated} {
@@ -135,9 +135,9 @@ func touched(tree *session.Tree) time.Time {
 	return last
 }
 
-// calls counts which of the ids are those of calls or results of a tree, and says where
+// countCalls counts which of the ids are those of calls or results of a tree, and says where
 // the first one is.
-func calls(tree *session.Tree, ids []string) (n int, first *session.Place) {
+func countCalls(tree *session.Tree, ids []string) (n int, first *session.Place) {
 	if len(ids) == 0 {
 		return 0, nil
 	}
@@ -148,7 +148,7 @@ func calls(tree *session.Tree, ids []string) (n int, first *session.Place) {
 		if slices.ContainsFunc(ids, asked) && !seen[id] {
 			seen[id] = true
 			if first == nil {
-				at := s.At(item)
+				at := s.ItemPlace(item)
 				first = &at
 			}
 		}
@@ -166,22 +166,22 @@ func calls(tree *session.Tree, ids []string) (n int, first *session.Place) {
 	return len(seen), first
 }
 
-// records reports whether a session holds the refusal whose sentence was pasted, or that is
+// holdsRefusal reports whether a session holds the refusal whose sentence was pasted, or that is
 // a part of what was.
-func records(s *session.Session, pasted string) bool {
+func holdsRefusal(s *session.Session, pasted string) bool {
 	return slices.ContainsFunc(s.Items, func(it session.Item) bool {
 		const telling = 20 // bytes of a sentence
 		if len(it.Refusal.Text) < telling {
 			return false
 		}
-		is := errtext.Read(it.Refusal.Text)
+		is := errtext.ParseAnswer(it.Refusal.Text)
 		return len(is.Text) >= telling && strings.Contains(pasted, is.Text) || len(pasted) >= telling && strings.Contains(is.Text, pasted)
 	})
 }
 
-// hear lets a finding say how well its session fits: the provider's answer to it is read
+// raiseFit lets a finding say how well its session fits: the provider's answer to it is read
 // as the error text was.
-func (c *Candidate) hear(asked *errtext.Error, f *check.Finding) {
+func (c *Candidate) raiseFit(asked *errtext.Error, f *check.Finding) {
 	var best fit
 	causes := asked.Causes()
 	if slices.Contains(causes, f.Rule.ID) {
@@ -191,7 +191,7 @@ func (c *Candidate) hear(asked *errtext.Error, f *check.Finding) {
 		if j.Error == "" {
 			continue
 		}
-		answer := errtext.Read(j.Error)
+		answer := errtext.ParseAnswer(j.Error)
 		one := fit{rule: best.rule}
 		if slices.ContainsFunc(answer.IDs, func(id string) bool { return slices.Contains(asked.IDs, id) }) {
 			one.refused = 1
@@ -202,12 +202,12 @@ func (c *Candidate) hear(asked *errtext.Error, f *check.Finding) {
 				one.message = 1
 			}
 		}
-		if one.compare(best) > 0 {
+		if one.compareFit(best) > 0 {
 			best = one
 		}
 	}
 	best.ids, best.sessions, best.recorded = c.fit.ids, c.fit.sessions, c.fit.recorded
-	if best.compare(c.fit) > 0 {
+	if best.compareFit(c.fit) > 0 {
 		c.fit = best
 	}
 }
@@ -224,7 +224,7 @@ func (s *Search) Newest() []Candidate {
 // Of those, broken ones count where there are any.
 func (s *Search) Best() []Candidate {
 	list := s.Newest()
-	slices.SortStableFunc(list, func(a, b Candidate) int { return b.fit.compare(a.fit) })
+	slices.SortStableFunc(list, func(a, b Candidate) int { return b.fit.compareFit(a.fit) })
 	if len(list) == 0 || list[0].fit == (fit{}) {
 		return nil
 	}

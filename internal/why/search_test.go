@@ -59,11 +59,11 @@ odd
 		"the moon is in the way of request 8":                         nil,
 		"the moon":                                                    nil,
 	} {
-		text := errtext.Read(asked)
+		text := errtext.ParseAnswer(asked)
 		search := why.Search{Asked: &text}
 		facts := &session.Store{Writer: session.WriterDead}
 		for _, tree := range trees {
-			search.Add("a.db", false, tree, check.Tree(facts, tree, catalogue.Usual(), rules.Judge{Profiles: []*rules.Profile{rules.FindProfile("anthropic")}}))
+			search.Add("a.db", false, tree, check.RunTree(facts, tree, catalogue.UsualRules(), rules.Judge{Profiles: []*rules.Profile{rules.FindProfile("anthropic")}}))
 		}
 		var got []string
 		for _, c := range search.Best() {

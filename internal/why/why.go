@@ -91,10 +91,10 @@ type Input struct {
 // Diagnose fills in what is known of the session that was chosen.
 func (d *Diagnosis) Diagnose(in Input) {
 	d.Store, d.Answer = in.Store, &in.Request.Answer
-	d.Stored, d.Notices, d.Sent = in.Request.CountMessages(d.session(in.Tree))
+	d.Stored, d.Notices, d.Sent = in.Request.CountMessages(d.chosenSession(in.Tree))
 	d.Summed = in.Request.Covered > 0
 	outlook := check.OutlookOf(d.Session.ID, in.Findings)
-	blamed := d.blame(in, outlook == check.Unloaded)
+	blamed := d.blameFindings(in, outlook == check.Unloaded)
 	d.Verdict, d.Repair = Verdict(outlook.String()), in.Repair
 	switch {
 	case in.Incomplete != "":
@@ -103,17 +103,17 @@ func (d *Diagnosis) Diagnose(in Input) {
 	case outlook == check.Waits && in.Request.Live:
 		d.Verdict = InUse
 	}
-	d.Findings = d.lead(in, blamed)
-	if outlook == check.Resumes && !slices.ContainsFunc(d.Findings, (*check.Finding).Repairable) {
+	d.Findings = d.putRefusalFirst(in, blamed)
+	if outlook == check.Resumes && !slices.ContainsFunc(d.Findings, (*check.Finding).IsRepairable) {
 		d.Repair = nil
 	}
 	if len(d.Findings) > 0 {
 		d.Cause = d.Findings[0].Message
-		if f := d.Findings[0]; f.Rule.ID == recordedRefusal && f.Refused() {
+		if f := d.Findings[0]; f.Rule.ID == recordedRefusal && f.IsRefused() {
 			d.Cause = f.Discreet // its text is that of the answer
 		}
 	}
-	by := in.Store.ResumptionOf(d.session(in.Tree)).Sanitiser
+	by := in.Store.ResumptionOf(d.chosenSession(in.Tree)).Sanitiser
 	m := in.Request.Masking
 	if m != nil && m.Refused && d.Verdict == Refused && len(d.Findings) > 0 && !d.Findings[0].AboutPairs() { // the others are hidden
 		answer := *d.Answer
@@ -126,27 +126,27 @@ func (d *Diagnosis) Diagnose(in Input) {
 	if d.Asked != nil && d.Session.fit.ids == 0 && d.Session.fit.recorded == 0 {
 		d.Absent = d.Asked.IDs
 	} else {
-		d.Mapped = d.mapped(in.Request)
+		d.Mapped = d.mappedMessage(in.Request)
 	}
 }
 
-// session is the one that was chosen: a fork is in the tree of the session that it was copied from.
-func (d *Diagnosis) session(tree *session.Tree) *session.Session {
+// chosenSession is the one that was chosen: a fork is in the tree of the session that it was copied from.
+func (d *Diagnosis) chosenSession(tree *session.Tree) *session.Session {
 	return cmp.Or(tree.Session(d.Session.ID), tree.Root())
 }
 
-// blame are the findings that the verdict comes from: of those that the provider refuses
+// blameFindings are the findings that the verdict comes from: of those that the provider refuses
 // the first that it names, and else the worst that keep something from the model.
-func (d *Diagnosis) blame(in Input, unloaded bool) []*check.Finding {
+func (d *Diagnosis) blameFindings(in Input, unloaded bool) []*check.Finding {
 	var blamed []*check.Finding
 	refused := !unloaded && d.Answer.Verdict != check.Accept && !in.Request.Closed
 	for _, f := range in.Findings {
 		switch {
 		case unloaded && f.Unloads:
 			blamed = append(blamed, f)
-		case refused && f.Session == d.session(in.Tree).ID && slices.Contains(d.Answer.Rules, f.Rule.ID) && (d.Answer.Item < 0 || f.Item < 0 || d.about(f)):
+		case refused && f.Session == d.chosenSession(in.Tree).ID && slices.Contains(d.Answer.Rules, f.Rule.ID) && (d.Answer.Item < 0 || f.Item < 0 || d.isAbout(f)):
 			blamed = append(blamed, f)
-		case f.Severity != rules.Error && (refused || unloaded || !f.Lost()):
+		case f.Severity != rules.Error && (refused || unloaded || !f.IsLost()):
 		case refused || unloaded:
 			d.More++
 		default:
@@ -179,27 +179,29 @@ func (d *Diagnosis) blame(in Input, unloaded bool) []*check.Finding {
 	return blamed
 }
 
-// lead puts a refusal that the session holds itself before what was blamed for it: that is
+// putRefusalFirst puts a refusal that the session holds itself before what was blamed for it: that is
 // what the provider said, and the others are what fits it. Where nothing is blamed, it is what
 // tells whether the conversation is all there, and where.
-func (d *Diagnosis) lead(in Input, blamed []*check.Finding) []*check.Finding {
-	n := slices.IndexFunc(in.Findings, func(f *check.Finding) bool { return f.Rule.ID == recordedRefusal && f.Session == d.session(in.Tree).ID })
+func (d *Diagnosis) putRefusalFirst(in Input, blamed []*check.Finding) []*check.Finding {
+	n := slices.IndexFunc(in.Findings, func(f *check.Finding) bool {
+		return f.Rule.ID == recordedRefusal && f.Session == d.chosenSession(in.Tree).ID
+	})
 	if n < 0 && blamed == nil {
 		n = slices.IndexFunc(in.Findings, func(f *check.Finding) bool {
-			return f.Concerns(d.session(in.Tree).ID) && (f.Rule.ID == misplaced || f.Severity == rules.Warning && slices.Contains(notAll, f.Rule.ID))
+			return f.Concerns(d.chosenSession(in.Tree).ID) && (f.Rule.ID == misplaced || f.Severity == rules.Warning && slices.Contains(notAll, f.Rule.ID))
 		})
 	}
-	if n < 0 || !in.Findings[n].Refused() && blamed != nil {
+	if n < 0 || !in.Findings[n].IsRefused() && blamed != nil {
 		return blamed
 	}
 	f := in.Findings[n]
-	if !f.Refused() {
+	if !f.IsRefused() {
 		return []*check.Finding{f}
 	}
 	list := []*check.Finding{f}
 	d.More = 0
 	for _, other := range in.Findings {
-		if f.Fits(other) {
+		if f.HasCause(other) {
 			list = append(list, other)
 		} else if other != f && other.Severity == rules.Error {
 			d.More++
@@ -221,13 +223,13 @@ const misplaced = "SC023"
 // this session.
 var notAll = []string{"SC011", "SC021", "SC022", "SC308", "SC702"}
 
-// about reports whether a finding is about the item that the provider refuses.
-func (d *Diagnosis) about(f *check.Finding) bool {
+// isAbout reports whether a finding is about the item that the provider refuses.
+func (d *Diagnosis) isAbout(f *check.Finding) bool {
 	return f.Item == d.Answer.Item || slices.Contains(f.Items, d.Answer.Item) || f.ProviderError != "" && f.ProviderError == d.Answer.Error
 }
 
-// mapped says which stored message the number in the error text means.
-func (d *Diagnosis) mapped(r *view.Request) string {
+// mappedMessage says which stored message the number in the error text means.
+func (d *Diagnosis) mappedMessage(r *view.Request) string {
 	if d.Asked == nil || d.Asked.Message < 0 {
 		return ""
 	}
@@ -268,10 +270,10 @@ type Repair struct {
 	Undo       string   // "" where nothing is changed
 }
 
-// Plan finds the least repair after which as little as possible is left: without more
+// PlanRepair finds the least repair after which as little as possible is left: without more
 // ado, then for a runtime that has ended, then with what has to be allowed. It is nil
 // where none changes anything. A runtime that is known to run will be closed before.
-func Plan(ctx context.Context, st store.Store, opts repair.Options) (*Repair, error) {
+func PlanRepair(ctx context.Context, st store.Store, opts repair.Options) (*Repair, error) {
 	facts := st.Facts()
 	writer := facts.Writer
 	defer func() { facts.Writer = writer }()
@@ -289,18 +291,18 @@ func Plan(ctx context.Context, st store.Store, opts repair.Options) (*Repair, er
 		}
 		for range 2 { // what an allowed repair uncovers is for another run
 			opts.Allow = allow
-			plan, _, err := repair.Make(ctx, st, opts)
+			plan, _, err := repair.MakePlan(ctx, st, opts)
 			if err != nil {
 				return nil, err
 			}
-			left, words := blocking(plan.Findings)
+			left, words := countBlocking(plan.Findings)
 			for _, refused := range plan.Refused {
 				if left > 0 && refused.Allow != "" {
 					words[refused.Allow] = true
 				}
 			}
-			if !plan.Empty() && (best == nil || left < best.Left) {
-				best = &Repair{Plan: plan, AssumeDead: dead, Allow: slices.Sorted(maps.Keys(allow)), Left: left, Doubtful: slices.ContainsFunc(plan.Findings, doubtful)}
+			if !plan.IsEmpty() && (best == nil || left < best.Left) {
+				best = &Repair{Plan: plan, AssumeDead: dead, Allow: slices.Sorted(maps.Keys(allow)), Left: left, Doubtful: slices.ContainsFunc(plan.Findings, isDoubtful)}
 			}
 			if left == 0 || len(words) == 0 {
 				break
@@ -315,14 +317,14 @@ func Plan(ctx context.Context, st store.Store, opts repair.Options) (*Repair, er
 	return best, nil
 }
 
-// blocking counts the findings that keep a session from going on as it should, and lists
+// countBlocking counts the findings that keep a session from going on as it should, and lists
 // what would have to be allowed to repair them.
-func blocking(found []*check.Finding) (n int, words map[string]bool) {
+func countBlocking(found []*check.Finding) (n int, words map[string]bool) {
 	words = map[string]bool{}
 	for _, f := range found {
-		if f.Severity == rules.Error || f.Refused() || f.Hides {
+		if f.Severity == rules.Error || f.IsRefused() || f.Hides {
 			n++
-			for _, w := range f.Allow() {
+			for _, w := range f.AllowWords() {
 				words[w] = true
 			}
 		}
@@ -330,4 +332,4 @@ func blocking(found []*check.Finding) (n int, words map[string]bool) {
 	return n, words
 }
 
-func doubtful(f *check.Finding) bool { return f.Severity == rules.Warning && f.Profile != nil }
+func isDoubtful(f *check.Finding) bool { return f.Severity == rules.Warning && f.Profile != nil }

@@ -30,8 +30,8 @@ func TestTheRecordThatWasNotRead(t *testing.T) {
 			Detail: "line 9 was cut off; what is left of it follows the call " + strings.Join(test.calls, ", "), Calls: test.calls})
 		judge := rules.Judge{Profiles: []*rules.Profile{rules.FindProfile("anthropic")}}
 		facts := &session.Store{Writer: session.WriterDead}
-		found := check.Tree(facts, tree, catalogue.Usual(), judge)
-		request := view.Build(view.Input{Store: facts, Tree: tree, Findings: found, Session: root.ID, Request: true, Judge: judge}).Request
+		found := check.RunTree(facts, tree, catalogue.UsualRules(), judge)
+		request := view.BuildView(view.Input{Store: facts, Tree: tree, Findings: found, Session: root.ID, Request: true, Judge: judge}).Request
 		d := why.Diagnosis{Session: &why.Candidate{ID: root.ID}}
 		d.Diagnose(why.Input{Store: facts, Tree: tree, Findings: found, Request: request})
 		if len(d.Findings) == 0 || d.Findings[0].Rule.ID != test.want {
@@ -56,8 +56,8 @@ func TestARecordedRefusalLeads(t *testing.T) {
 		tree := treetest.Tree(t, test.tree)
 		judge := rules.Judge{Profiles: []*rules.Profile{rules.FindProfile("anthropic")}}
 		facts := &session.Store{Writer: session.WriterDead}
-		found := check.Tree(facts, tree, catalogue.Usual(), judge)
-		request := view.Build(view.Input{Store: facts, Tree: tree, Findings: found, Session: "s", Request: true, Judge: judge}).Request
+		found := check.RunTree(facts, tree, catalogue.UsualRules(), judge)
+		request := view.BuildView(view.Input{Store: facts, Tree: tree, Findings: found, Session: "s", Request: true, Judge: judge}).Request
 		d := why.Diagnosis{Session: &why.Candidate{ID: "s"}}
 		d.Diagnose(why.Input{Store: facts, Tree: tree, Findings: found, Request: request})
 		var ids []string

@@ -13,12 +13,12 @@ import (
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
-// Diff makes the writer of a format: text, json or markdown.
-func Diff(format string, opts render.DiffOptions) render.DiffWriter {
+// NewDiffWriter makes the writer of a format: text, json or markdown.
+func NewDiffWriter(format string, opts render.DiffOptions) render.DiffWriter {
 	if format == "json" {
-		return machine.Diff(opts)
+		return machine.NewDiff(opts)
 	}
-	return &diffPage{DiffOptions: opts, print: document.New(format, opts.Screen)}
+	return &diffPage{DiffOptions: opts, print: document.NewPrinter(format, opts.Screen)}
 }
 
 // diffPage prints for people, tree by tree.
@@ -28,8 +28,8 @@ type diffPage struct {
 	headed bool
 }
 
-// head names the stores, once.
-func (d *diffPage) head() document.Document {
+// headOnce names the stores, once.
+func (d *diffPage) headOnce() document.Document {
 	if d.headed || d.Quiet {
 		return nil
 	}
@@ -50,11 +50,11 @@ func (d *diffPage) Tree(tree *diff.Tree) error {
 	if d.Quiet {
 		return nil
 	}
-	return d.print(append(d.head(), render.SessionHeading(tree.Root.ID, tree.Root.Title), diffChanges(tree, d.Full), document.Gap{}))
+	return d.print(append(d.headOnce(), render.SessionHeading(tree.Root.ID, tree.Root.Title), diffChanges(tree, d.Full), document.Gap{}))
 }
 
 func (d *diffPage) Close(end render.DiffEnd) error {
-	doc := append(d.head(), document.Paragraph(document.Words(tally(&d.DiffOptions, &end.Tally))))
+	doc := append(d.headOnce(), document.Paragraph(document.Words(tallySentence(&d.DiffOptions, &end.Tally))))
 	if !d.Quiet {
 		doc = append(doc, document.Commands{List: end.Next})
 	}
@@ -99,7 +99,7 @@ func sessionChange(s *diff.Session) document.Change {
 func fieldChange(s *diff.Session, f *diff.Field, full bool) document.Change {
 	c := document.Change{Place: stepPlace(s.ID(), -1), What: document.Quote{Who: fieldWords(f)}}
 	if full && !fitsLine(f) {
-		c.Below = sources("before", f.A, "after", f.B)
+		c.Below = sourceBlocks("before", f.A, "after", f.B)
 	}
 	return c
 }
@@ -155,8 +155,8 @@ func differenceWords(it *diff.Item) string {
 // stepOf is an item as a step of a repair names it.
 func stepOf(it *session.Item) *repair.Step {
 	s := &repair.Step{}
-	s.Describe(it)
-	if it.Answers() && len(it.Results) > 0 {
+	s.DescribeItem(it)
+	if it.IsAnswer() && len(it.Results) > 0 {
 		s.Role, s.Text, s.Call = session.Tool, it.Results[0].Text, strings.Join(machine.ResultIDs(it), ", ")
 	}
 	return s
@@ -168,7 +168,7 @@ func wholeWords(s *diff.Session) string {
 	if now := s.B; now != nil && now.Parent != "" || now == nil && s.A.Parent != "" {
 		what = "sub-session"
 	}
-	return what + " with " + ui.Count(s.Stored(), "message")
+	return what + " with " + ui.Count(s.CountStored(), "message")
 }
 
 // fieldWords say what a field was and is.
@@ -237,15 +237,15 @@ func listWords(f *diff.Field) string {
 	return strings.Join(words, ", ")
 }
 
-// tally sums a comparison up: "2 sessions differ: 1 item added, 3 gone; 210 sessions
+// tallySentence sums a comparison up: "2 sessions differ: 1 item added, 3 gone; 210 sessions
 // are equal." A session counts with its sub-sessions, as in a check.
-func tally(d *render.DiffOptions, t *diff.Tally) string {
+func tallySentence(d *render.DiffOptions, t *diff.Tally) string {
 	lost := ""
 	if d.A.Orphans != d.B.Orphans {
 		lost = "; records that belong to no session: " + ui.Number(d.A.Orphans) + " before, " + ui.Number(d.B.Orphans) + " after"
 	}
 	trees, items := &t.Trees, &t.Items
-	if trees.Differ() == 0 {
+	if trees.CountDiffering() == 0 {
 		if lost != "" {
 			return areEqual(trees.Equal) + lost + "."
 		}
@@ -254,14 +254,14 @@ func tally(d *render.DiffOptions, t *diff.Tally) string {
 		}
 		return "Nothing differs: " + areEqual(trees.Equal) + "."
 	}
-	text := ui.Count(trees.Differ(), "session") + " differ"
-	if trees.Differ() == 1 {
+	text := ui.Count(trees.CountDiffering(), "session") + " differ"
+	if trees.CountDiffering() == 1 {
 		text += "s"
 	}
-	if wholes := counted("", []int{trees.Added, trees.Gone}, "new", "gone"); wholes != "" {
+	if wholes := countWords("", []int{trees.Added, trees.Gone}, "new", "gone"); wholes != "" {
 		text += " (" + wholes + ")"
 	}
-	if what := counted("message", []int{items.Added, items.Moved, items.Changed, items.Gone}, "added", "moved", "changed", "gone"); what != "" {
+	if what := countWords("message", []int{items.Added, items.Moved, items.Changed, items.Gone}, "added", "moved", "changed", "gone"); what != "" {
 		text += ": " + what
 	}
 	if trees.Equal > 0 {
@@ -270,11 +270,11 @@ func tally(d *render.DiffOptions, t *diff.Tally) string {
 	return text + lost + "."
 }
 
-func areEqual(n int) string { return render.Are(n, "session") + " equal" }
+func areEqual(n int) string { return render.CountAre(n, "session") + " equal" }
 
-// counted is "2 items added, 1 gone": the first number has the noun, and zeros are left
+// countWords is "2 items added, 1 gone": the first number has the noun, and zeros are left
 // out.
-func counted(noun string, counts []int, words ...string) string {
+func countWords(noun string, counts []int, words ...string) string {
 	text := ""
 	for i, n := range counts {
 		switch {
@@ -288,8 +288,8 @@ func counted(noun string, counts []int, words ...string) string {
 	return text
 }
 
-// sources are whole texts behind what they are.
-func sources(pairs ...string) []document.Block {
+// sourceBlocks are whole texts behind what they are.
+func sourceBlocks(pairs ...string) []document.Block {
 	var list []document.Block
 	for i := 0; i < len(pairs); i += 2 {
 		list = append(list, document.Source{What: pairs[i], Text: pairs[i+1]})
@@ -301,9 +301,9 @@ func sources(pairs ...string) []document.Block {
 func wholeTexts(it *diff.Item) []document.Block {
 	now := textsOf(it.Now(), "")
 	if it.Was == nil || it.Is == nil || slices.Equal(textsOf(it.Was, ""), now) {
-		return sources(now...)
+		return sourceBlocks(now...)
 	}
-	return sources(slices.Concat(textsOf(it.Was, " before"), textsOf(it.Is, " after"))...)
+	return sourceBlocks(slices.Concat(textsOf(it.Was, " before"), textsOf(it.Is, " after"))...)
 }
 
 // textsOf are the texts of an item, each behind what it is.

@@ -39,7 +39,7 @@ func newRepairHTML(opts render.RepairOptions) *repairHTML {
 func (r *repairHTML) Plan(plan *repair.Plan, store *session.Store, left []*check.Finding) error {
 	err := r.repairPage.Plan(plan, store, left)
 	r.doc[0] = document.Heading{Level: 2, Text: document.Words("Repair of ", render.NameOf(store, r.Home))}
-	if !plan.Empty() {
+	if !plan.IsEmpty() {
 		r.doc[2] = document.Callout{Role: document.Notice, Text: document.Text(tallyOf(plan))} // in place of the gap
 	}
 	return err
@@ -61,7 +61,7 @@ func (r *repairHTML) Close(o render.Outcome) error {
 	if err := r.repairPage.Close(o); err != nil {
 		return err
 	}
-	return document.New("html", r.Screen)(r.doc)
+	return document.NewPrinter("html", r.Screen)(r.doc)
 }
 
 // Tree keeps what becomes of a tree, for the page.
@@ -80,8 +80,8 @@ func (r *repairHTML) Tree(plan *repair.Tree, was, will *session.Tree) {
 		if before == nil {
 			before = &session.Session{ID: after.ID}
 		}
-		if table := s.table(before, after); len(table.Rows) > 0 {
-			doc = append(doc, document.Heading{Level: 4, Text: document.Words("Session ", render.Span(document.Code, rules.Short(after.ID)), " before and after")}, table)
+		if table := s.sideTable(before, after); len(table.Rows) > 0 {
+			doc = append(doc, document.Heading{Level: 4, Text: document.Words("Session ", render.Span(document.Code, rules.ShortID(after.ID)), " before and after")}, table)
 			r.rows += len(table.Rows)
 		}
 	}
@@ -111,9 +111,9 @@ func placesOf(tree *session.Tree) map[string]session.Place {
 
 func rowOf(s *session.Session, i int) string { return s.Items[i].Table + "/" + s.Items[i].Key }
 
-// table has the records of a session before and after in two columns, those that stay side by
+// sideTable has the records of a session before and after in two columns, those that stay side by
 // side: what is changed, with its neighbours.
-func (s *sides) table(before, after *session.Session) document.Table {
+func (s *sides) sideTable(before, after *session.Session) document.Table {
 	var rows [][]document.Text
 	var told []bool // which rows say of a change
 	add := func(left, right document.Text, change bool) {
@@ -124,13 +124,13 @@ func (s *sides) table(before, after *session.Session) document.Table {
 	for i < len(before.Items) || j < len(after.Items) {
 		switch {
 		case i < len(before.Items) && s.will[rowOf(before, i)].Session != before.ID:
-			add(s.leaves(before, i), nil, true)
+			add(s.leavingRecord(before, i), nil, true)
 			i++
 		case j < len(after.Items) && (i >= len(before.Items) || passed[rowOf(after, j)] || s.was[rowOf(after, j)].Session != after.ID):
-			add(nil, s.comes(after, j), true)
+			add(nil, s.comingRecord(after, j), true)
 			j++
 		case j < len(after.Items) && i < len(before.Items) && rowOf(before, i) == rowOf(after, j):
-			left, right, edited := s.item(before, i), s.item(after, j), s.edited[session.Place{Session: before.ID, Item: i}]
+			left, right, edited := s.recordText(before, i), s.recordText(after, j), s.edited[session.Place{Session: before.ID, Item: i}]
 			if edited {
 				right = document.Words(right, " ", render.Span(document.Notice, "changed"))
 			}
@@ -138,7 +138,7 @@ func (s *sides) table(before, after *session.Session) document.Table {
 			i, j = i+1, j+1
 		default:
 			passed[rowOf(before, i)] = true
-			add(document.Words(s.item(before, i), " ", render.Span(document.Info, "moved")), nil, true)
+			add(document.Words(s.recordText(before, i), " ", render.Span(document.Info, "moved")), nil, true)
 			i++
 		}
 	}
@@ -147,33 +147,33 @@ func (s *sides) table(before, after *session.Session) document.Table {
 	return document.Table{Columns: []document.Column{{Name: "Before"}, {Name: "After"}}, Rows: nearChanges(rows, told)}
 }
 
-// leaves is a record that leaves its session.
-func (s *sides) leaves(in *session.Session, i int) document.Text {
+// leavingRecord is a record that leaves its session.
+func (s *sides) leavingRecord(in *session.Session, i int) document.Text {
 	to, stays := s.will[rowOf(in, i)]
 	if !stays {
 		s.r.ledger.gone++
-		return document.Words(s.item(in, i), " ", render.Span(document.Bad, "removed"))
+		return document.Words(s.recordText(in, i), " ", render.Span(document.Bad, "removed"))
 	}
-	return document.Words(s.item(in, i), " ", render.Span(document.Info, "moved to "+rules.Short(to.Session)))
+	return document.Words(s.recordText(in, i), " ", render.Span(document.Info, "moved to "+rules.ShortID(to.Session)))
 }
 
-// comes is a record that comes into its session.
-func (s *sides) comes(in *session.Session, i int) document.Text {
+// comingRecord is a record that comes into its session.
+func (s *sides) comingRecord(in *session.Session, i int) document.Text {
 	from, was := s.was[rowOf(in, i)]
 	if !was {
 		s.r.ledger.added++
-		return document.Words(s.item(in, i), " ", render.Span(document.Good, "added"))
+		return document.Words(s.recordText(in, i), " ", render.Span(document.Good, "added"))
 	}
 	if from.Session == in.ID {
-		return document.Words(s.item(in, i), " ", render.Span(document.Info, "moved"))
+		return document.Words(s.recordText(in, i), " ", render.Span(document.Info, "moved"))
 	}
-	return document.Words(s.item(in, i), " ", render.Span(document.Info, "moved from "+rules.Short(from.Session)))
+	return document.Words(s.recordText(in, i), " ", render.Span(document.Info, "moved from "+rules.ShortID(from.Session)))
 }
 
-// item is a record in a few words.
-func (s *sides) item(in *session.Session, i int) document.Text {
+// recordText is a record in a few words.
+func (s *sides) recordText(in *session.Session, i int) document.Text {
 	var step repair.Step
-	step.Describe(&in.Items[i])
+	step.DescribeItem(&in.Items[i])
 	return document.Words(render.Span(document.Quiet, strconv.Itoa(i)), " "+itemWords(&step, s.r.Content).In(document.Columns))
 }
 

@@ -20,15 +20,15 @@ import (
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
-// Repair makes the writer of a format: text, json or html.
-func Repair(format string, opts render.RepairOptions) render.RepairWriter {
+// NewRepairWriter makes the writer of a format: text, json or html.
+func NewRepairWriter(format string, opts render.RepairOptions) render.RepairWriter {
 	switch format {
 	case "json":
-		return machine.Repair(opts)
+		return machine.NewRepair(opts)
 	case "html":
 		return newRepairHTML(opts)
 	}
-	return &repairPage{RepairOptions: opts, print: document.New(format, opts.Screen)}
+	return &repairPage{RepairOptions: opts, print: document.NewPrinter(format, opts.Screen)}
 }
 
 // repairPage prints for people: the same on a terminal and in a pipe, but for
@@ -43,30 +43,30 @@ type repairPage struct {
 func (r *repairPage) Plan(plan *repair.Plan, store *session.Store, left []*check.Finding) error {
 	var doc document.Document
 	if !r.Quiet {
-		doc = r.head(store)
+		doc = r.storeHead(store)
 	}
-	if !plan.Empty() {
-		doc = append(append(doc, r.trees(plan)...), tallyOf(plan))
+	if !plan.IsEmpty() {
+		doc = append(append(doc, r.treeBlocks(plan)...), tallyOf(plan))
 	} else if !r.Quiet {
 		doc = append(doc, render.Say(r.nothingFor(left)))
 	}
 	if !r.Quiet {
-		doc = append(doc, r.foot(plan, store, left)...)
+		doc = append(doc, r.footBlocks(plan, store, left)...)
 	}
 	return r.print(doc)
 }
 
-// head names the store.
-func (r *repairPage) head(s *session.Store) document.Document {
+// storeHead names the store.
+func (r *repairPage) storeHead(s *session.Store) document.Document {
 	facts := document.Facts{document.Words(strings.Join(render.StoreFacts(s), ", "))}
-	if live := render.Writer(s); live != "" {
+	if live := render.WriterNote(s); live != "" {
 		facts = append(facts, document.Words(live))
 	}
 	return document.Document{document.Heading{Level: 2, Text: render.NameOf(s, r.Home)}, facts, document.Gap{}}
 }
 
-// trees is the plan, up to the greatest number of steps.
-func (r *repairPage) trees(plan *repair.Plan) document.Document {
+// treeBlocks is the plan, up to the greatest number of steps.
+func (r *repairPage) treeBlocks(plan *repair.Plan) document.Document {
 	var doc document.Document
 	room, hidden := cmp.Or(r.MaxSteps, math.MaxInt), 0
 	for _, t := range plan.Trees {
@@ -82,7 +82,7 @@ func (r *repairPage) trees(plan *repair.Plan) document.Document {
 				hidden += len(t.Fixes[i].Edits)
 				continue
 			}
-			doc = append(doc, r.fix(&t.Fixes[i], room)...)
+			doc = append(doc, r.fixBlocks(&t.Fixes[i], room)...)
 			room -= len(t.Fixes[i].Edits)
 		}
 		doc = append(append(doc, firstChanges(t), document.Gap{}), r.sides[t.Root]...)
@@ -101,13 +101,13 @@ func moreSteps(n int) string {
 // screen.
 const longestFix = 6
 
-// fix is one fix: a line that greps, what it does, and its steps, for which there is some
+// fixBlocks is one fix: a line that greps, what it does, and its steps, for which there is some
 // room. A plan that was read from a file has none.
-func (r *repairPage) fix(f *repair.Fix, room int) document.Document {
+func (r *repairPage) fixBlocks(f *repair.Fix, room int) document.Document {
 	head := document.Finding{
-		Rule: f.Rule, Place: cmp.Or(stepPlace(f.Session, f.Item), "store"), Message: document.Words(ui.Sentence(ui.Clean(f.Title))),
+		Rule: f.Rule, Place: cmp.Or(stepPlace(f.Session, f.Item), "store"), Message: document.Words(ui.AsSentence(ui.Clean(f.Title))),
 	}
-	if rule := catalogue.Find(f.Rule); rule != nil {
+	if rule := catalogue.FindRule(f.Rule); rule != nil {
 		head.Name = rule.Name
 	}
 	var steps document.Changes
@@ -133,32 +133,32 @@ func (r *repairPage) fix(f *repair.Fix, room int) document.Document {
 	return doc
 }
 
-// foot says what is not repaired, and what damages new sessions again.
-func (r *repairPage) foot(plan *repair.Plan, store *session.Store, left []*check.Finding) document.Document {
+// footBlocks says what is not repaired, and what damages new sessions again.
+func (r *repairPage) footBlocks(plan *repair.Plan, store *session.Store, left []*check.Finding) document.Document {
 	var list document.List
 	for _, t := range plan.Refused {
-		what := "Session " + rules.Short(t.Root) + " will not be repaired: "
+		what := "Session " + rules.ShortID(t.Root) + " will not be repaired: "
 		if t.Rule != "" {
-			what = "Session " + rules.Short(t.Root) + ", without " + repairsOf(t.Count, t.Rule) + ": "
+			what = "Session " + rules.ShortID(t.Root) + ", without " + repairsOf(t.Count, t.Rule) + ": "
 		}
-		list = append(list, render.Entry(what+ui.Ended(ui.Clean(t.Why))))
+		list = append(list, render.Entry(what+ui.EndSentence(ui.Clean(t.Why))))
 	}
 	for _, l := range plan.Later {
 		list = append(list, render.Entry(fmt.Sprintf("Session %s needs a second repair: look at it after this one, then repair again for %s.",
-			rules.Short(l.Root), repairsOf(l.Count, l.Rule))))
+			rules.ShortID(l.Root), repairsOf(l.Count, l.Rule))))
 	}
 	doc := document.Document{list}
 	if len(left) > 0 {
-		remain := render.Say("Not repaired: ", render.Severities(left), " (see `"+r.listing(left)+"`)")
-		if !plan.Empty() { // some of these are found only when the repair is done
-			remain = render.Say("After this repair, ", render.Severities(left), " will remain (see `"+r.listing(left)+"`)")
+		remain := render.Say("Not repaired: ", render.SeverityCounts(left), " (see `"+r.listCommand(left)+"`)")
+		if !plan.IsEmpty() { // some of these are found only when the repair is done
+			remain = render.Say("After this repair, ", render.SeverityCounts(left), " will remain (see `"+r.listCommand(left)+"`)")
 		}
-		doc = append(doc, remain, append(refusedStill(left, !plan.Empty()), r.allowable(left)...))
+		doc = append(doc, remain, append(refusedStill(left, !plan.IsEmpty()), r.allowableRepairs(left)...))
 	}
-	if plan.Empty() {
+	if plan.IsEmpty() {
 		return doc
 	}
-	doc = append(doc, triggered(store.Triggers))
+	doc = append(doc, triggerList(store.Triggers))
 	for _, advice := range store.Advice {
 		doc = append(doc, render.Say(advice))
 	}
@@ -179,16 +179,16 @@ func (r *repairPage) Ask(backup string, bytes int64, undo render.Command) error 
 func (r *repairPage) Close(o render.Outcome) error {
 	switch {
 	case o.Applied:
-		return r.print(r.applied(o))
+		return r.print(r.appliedBlocks(o))
 	case len(o.Next) > 0 && !r.Quiet:
 		return r.print(document.Document{document.Commands{Lead: "Nothing was changed. Next:", List: o.Next}})
 	}
 	return nil
 }
 
-func (r *repairPage) applied(o render.Outcome) document.Document {
+func (r *repairPage) appliedBlocks(o render.Outcome) document.Document {
 	done := document.Text{}
-	for _, what := range []string{"backed up", "applied", "verified: " + accounted(*o.Ledger)} {
+	for _, what := range []string{"backed up", "applied", "verified: " + accountedItems(*o.Ledger)} {
 		if what != "backed up" || o.Backup != "" {
 			done = append(done, render.Span(document.Good, "✓"), document.Span{Text: " " + what + "  "})
 		}
@@ -217,9 +217,9 @@ func (r *repairPage) leftOut(list []repair.LeftOut) document.List {
 		if i == r.MaxSteps && r.MaxSteps > 0 {
 			return append(items, render.Entry("…and "+ui.Count(len(list)-i, "more session")+" that could not be repaired (--format json lists all)"))
 		}
-		text := "Session " + rules.Short(l.Root) + " could not be repaired and is as it was before: " + ui.Ended(ui.Clean(l.Why))
+		text := "Session " + rules.ShortID(l.Root) + " could not be repaired and is as it was before: " + ui.EndSentence(ui.Clean(l.Why))
 		if l.Next != "" {
-			text += " " + ui.Sentence(ui.Clean(l.Next))
+			text += " " + ui.AsSentence(ui.Clean(l.Next))
 		}
 		items = append(items, render.Entry(text))
 	}
@@ -231,7 +231,7 @@ func (r *repairPage) leftOut(list []repair.LeftOut) document.List {
 func (r *repairPage) nothingFor(left []*check.Finding) string {
 	switch {
 	case slices.ContainsFunc(left, func(f *check.Finding) bool {
-		return f.Needs(r.Allowed) != nil && (f.Severity > rules.Info || f.Refused())
+		return f.MissingWords(r.Allowed) != nil && (f.Severity > rules.Info || f.IsRefused())
 	}):
 		return "sessctl repairs nothing here unless you allow it."
 	case slices.ContainsFunc(left, func(f *check.Finding) bool { return f.Severity > rules.Info }):
@@ -249,7 +249,7 @@ func refusedStill(left []*check.Finding, repaired bool) document.List {
 	const most = 3
 	named := make([]string, 0, most)
 	for _, id := range ids[:min(len(ids), most)] {
-		named = append(named, rules.Short(id))
+		named = append(named, rules.ShortID(id))
 	}
 	lead, reason := "The provider refuses the next request of ", ""
 	if repaired {
@@ -270,8 +270,8 @@ func repairsOf(n int, rule string) string {
 	return fmt.Sprintf("%d repairs of %s", n, rule)
 }
 
-// triggered says which triggers the database has that its runtime does not make.
-func triggered(list []session.Trigger) document.List {
+// triggerList says which triggers the database has that its runtime does not make.
+func triggerList(list []session.Trigger) document.List {
 	if len(list) == 0 {
 		return nil
 	}
@@ -288,13 +288,13 @@ func triggered(list []session.Trigger) document.List {
 	return document.List{render.Entry(text)}
 }
 
-// allowable says which repairs are made where somebody allows them: those that are
+// allowableRepairs says which repairs are made where somebody allows them: those that are
 // likely and not certain, or that cost something.
-func (r *repairPage) allowable(left []*check.Finding) document.List {
+func (r *repairPage) allowableRepairs(left []*check.Finding) document.List {
 	var words []string // in the order of the findings
 	of := map[string][]string{}
 	for _, f := range left {
-		key := strings.Join(f.Needs(r.Allowed), ",")
+		key := strings.Join(f.MissingWords(r.Allowed), ",")
 		if key == "" {
 			continue
 		}
@@ -313,17 +313,17 @@ func (r *repairPage) allowable(left []*check.Finding) document.List {
 	return list
 }
 
-// listing is the command that lists what is left: a repair finds what --deep finds.
-func (r *repairPage) listing(left []*check.Finding) string {
+// listCommand is the command that lists what is left: a repair finds what --deep finds.
+func (r *repairPage) listCommand(left []*check.Finding) string {
 	if slices.ContainsFunc(left, func(f *check.Finding) bool { return f.Rule.Deep || f.Deep }) {
 		return r.Check + " --deep"
 	}
 	return r.Check
 }
 
-// accounted holds the items that there were against those that are stored or
+// accountedItems holds the items that there were against those that are stored or
 // left with a reason.
-func accounted(l repair.Ledger) string {
+func accountedItems(l repair.Ledger) string {
 	text := ui.Number(l.After-l.Synthetic+l.Quarantined+l.Removed) + " of " + ui.Count(l.Before, "message") + " accounted for"
 	if l.Synthetic > 0 {
 		text += ", " + ui.Number(l.Synthetic) + " added"
@@ -383,21 +383,21 @@ func tallyOf(plan *repair.Plan) document.Paragraph {
 			}
 		}
 	}
-	return render.Say(render.Span(document.Strong, ui.Count(plan.Edits(), "change")+" in "+ui.Count(len(plan.Trees), "session")), ": ",
-		leaving(copies, messages, results)+changing(plan.Edited())+appending(appended, len(plan.Trees)))
+	return render.Say(render.Span(document.Strong, ui.Count(plan.CountEdits(), "change")+" in "+ui.Count(len(plan.Trees), "session")), ": ",
+		leavingSentence(copies, messages, results)+changingSentence(plan.CountEdited())+appendingSentence(appended, len(plan.Trees)))
 }
 
-// appending says how many of several sessions only get messages at their end.
-func appending(n, of int) string {
+// appendingSentence says how many of several sessions only get messages at their end.
+func appendingSentence(n, of int) string {
 	if n == 0 || of == 1 {
 		return ""
 	}
 	return " " + ui.Count(n, "session") + map[bool]string{true: " only gets", false: " only get"}[n == 1] + " new messages at the end."
 }
 
-// leaving says how many messages and how many results leave the store, and where they
+// leavingSentence says how many messages and how many results leave the store, and where they
 // are then.
-func leaving(copies, messages, results int) string {
+func leavingSentence(copies, messages, results int) string {
 	var what, moved []string
 	switch {
 	case copies == 1:
@@ -420,8 +420,8 @@ func leaving(copies, messages, results int) string {
 	return strings.Join(what, "; ") + "."
 }
 
-// changing says how many messages say something else afterwards.
-func changing(edited int) string {
+// changingSentence says how many messages say something else afterwards.
+func changingSentence(edited int) string {
 	switch edited {
 	case 0:
 		return ""
@@ -447,10 +447,10 @@ func stepChange(s *repair.Step, content bool) document.Change {
 			c.Note += "; also in " + twinPlace(s.Twin)
 		}
 	case session.Move:
-		c.Kind, c.Note = document.Moved, destination(s)
+		c.Kind, c.Note = document.Moved, destinationWords(s)
 	case session.MoveRun:
-		c.Kind, c.Note = document.Moved, destination(s)
-		say("run " + ui.Clean(rules.Short(s.Run)))
+		c.Kind, c.Note = document.Moved, destinationWords(s)
+		say("run " + ui.Clean(rules.ShortID(s.Run)))
 	case session.Insert:
 		c.Kind, c.Note = document.Added, afterItem(s.After)
 		if s.Role == session.System {
@@ -490,11 +490,11 @@ func editWords(s *repair.Step) string {
 	case s.Op == session.Scrub:
 		return "invalid bytes are replaced with U+FFFD"
 	case part == "calls" && s.Field == session.FieldChild:
-		return "the question of " + callID(s) + " will name session " + rules.Short(id)
+		return "the question of " + callID(s) + " will name session " + rules.ShortID(id)
 	case part == "calls":
 		return "call " + callID(s) + " gets the id " + id
 	case s.Field == session.FieldChild:
-		return "the result of " + callID(s) + " will name session " + rules.Short(id)
+		return "the result of " + callID(s) + " will name session " + rules.ShortID(id)
 	case part == "results":
 		return "the result of " + callID(s) + " will answer call " + id
 	case part == "blocks" && s.Value == nil:
@@ -504,11 +504,11 @@ func editWords(s *repair.Step) string {
 	case s.Field == session.FieldText && s.Item >= 0:
 		return "the blank text is removed"
 	case s.Run != "":
-		return "the state of task " + ui.Clean(rules.Short(s.Run)) + " becomes " + id
+		return "the state of task " + ui.Clean(rules.ShortID(s.Run)) + " becomes " + id
 	case s.Field == session.FieldUnfinished:
 		return "the message gets an end"
 	}
-	return ui.Clean(s.Field) + " → " + value(s.Value)
+	return ui.Clean(s.Field) + " → " + valueText(s.Value)
 }
 
 // partWord is the list that the part of a step is in, "" for a whole item.
@@ -525,7 +525,7 @@ func callID(s *repair.Step) string {
 	return ui.Clean(s.Call)
 }
 
-func destination(s *repair.Step) string {
+func destinationWords(s *repair.Step) string {
 	if s.To != s.Session {
 		return "to " + stepPlace(s.To, -1)
 	}
@@ -551,7 +551,7 @@ func twinPlace(p *session.Place) string {
 
 // stepPlace is SESSION:ITEM as in a finding, or SESSION for what has no place yet.
 func stepPlace(session string, item int) string {
-	id := ui.Clean(rules.Short(session))
+	id := ui.Clean(rules.ShortID(session))
 	if item < 0 {
 		return id
 	}
@@ -583,8 +583,8 @@ func itemWords(s *repair.Step, content bool) document.Quote {
 	return q
 }
 
-// value is what a field becomes.
-func value(v *string) string {
+// valueText is what a field becomes.
+func valueText(v *string) string {
 	if v == nil {
 		return "NULL"
 	}

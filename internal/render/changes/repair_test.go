@@ -62,7 +62,7 @@ func stepLines(steps []repair.Step, content bool, width int) string {
 	for i := range steps {
 		list = append(list, stepChange(&steps[i], content))
 	}
-	return document.Unstyled(document.Document{list}, width)
+	return document.UnstyledLines(document.Document{list}, width)
 }
 
 func TestStepsSayWhatHappensToWhichItem(t *testing.T) {
@@ -146,7 +146,7 @@ func printed(t *testing.T, format string, opts render.RepairOptions, plan *repai
 	t.Helper()
 	var out bytes.Buffer
 	opts.Screen = ui.NewScreen(&out, ui.ColorNever, func(string) string { return "" })
-	w := Repair(format, opts)
+	w := NewRepairWriter(format, opts)
 	if err := w.Plan(plan, &session.Store{Path: "s.db", Title: "docker agent", Advice: []string{"Upgrade."}}, left); err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestTheTallySaysWhatLeavesTheStore(t *testing.T) {
 }
 
 func TestARepairSaysWhatItLeaves(t *testing.T) {
-	left := []*check.Finding{{Defect: rules.Defect{Rule: catalogue.Find("SC003"), Severity: rules.Error}}, {Defect: rules.Defect{Rule: catalogue.Find("SC015"), Severity: rules.Info}}}
+	left := []*check.Finding{{Defect: rules.Defect{Rule: catalogue.FindRule("SC003"), Severity: rules.Error}}, {Defect: rules.Defect{Rule: catalogue.FindRule("SC015"), Severity: rules.Info}}}
 	opts := render.RepairOptions{Check: "sessctl check s.db"}
 	got := printed(t, "text", opts, &repair.Plan{}, left, render.Outcome{})
 	want := "There is nothing that sessctl can repair.\nNot repaired: 1 error, 1 info (see `sessctl check s.db --deep`)\n"
@@ -250,7 +250,7 @@ func TestARepairSaysWhoseRequestIsStillRefused(t *testing.T) {
 	refused := func(id string) *check.Finding {
 		return &check.Finding{
 			Defect: rules.Defect{
-				Rule:          catalogue.Find("SC102"),
+				Rule:          catalogue.FindRule("SC102"),
 				Severity:      rules.Warning,
 				Profile:       gemini,
 				ProviderError: "no",
@@ -259,7 +259,7 @@ func TestARepairSaysWhoseRequestIsStillRefused(t *testing.T) {
 			},
 		}
 	}
-	left := []*check.Finding{refused("a"), refused("a"), {Defect: rules.Defect{Rule: catalogue.Find("SC015"), Place: session.Place{Session: "b"}}}, refused("c")}
+	left := []*check.Finding{refused("a"), refused("a"), {Defect: rules.Defect{Rule: catalogue.FindRule("SC015"), Place: session.Place{Session: "b"}}}, refused("c")}
 	opts := render.RepairOptions{Check: "sessctl check s.db"}
 	if got := printed(t, "text", opts, &repair.Plan{}, left, render.Outcome{}); !strings.HasSuffix(got, "The provider refuses the next request of a, c.\n") {
 		t.Errorf("got\n%s", got)
@@ -298,12 +298,12 @@ func TestWhatWasLeftOutIsSaid(t *testing.T) {
 
 // Triggers that the runtime does not make are named before anything is changed.
 func TestTriggersAreSaid(t *testing.T) {
-	text := document.Unstyled(document.Document{triggered([]session.Trigger{{Name: "tr7", Table: "items", When: "after insert"}, {Name: "a\x1b", Table: "b"}})}, 500)
+	text := document.UnstyledLines(document.Document{triggerList([]session.Trigger{{Name: "tr7", Table: "items", When: "after insert"}, {Name: "a\x1b", Table: "b"}})}, 500)
 	want := `The database has 2 triggers that its runtime did not create: tr7 (after insert on items), a\x1b (on b). A session is not repaired if`
 	if !strings.HasPrefix(text, want) {
 		t.Errorf("got %s", text)
 	}
-	if text := document.Unstyled(document.Document{triggered(nil)}, 80); text != "" {
+	if text := document.UnstyledLines(document.Document{triggerList(nil)}, 80); text != "" {
 		t.Errorf("got %s", text)
 	}
 }
@@ -358,7 +358,7 @@ func TestThinkingThatMovesIsNamedWhereItIsStored(t *testing.T) {
 // What was allowed and is left all the same is not offered once more.
 func TestARepairOffersNoWordThatWasGiven(t *testing.T) {
 	needs := func(words ...string) *check.Finding {
-		f := &check.Finding{Defect: rules.Defect{Rule: catalogue.Find("SC707"), Severity: rules.Error}}
+		f := &check.Finding{Defect: rules.Defect{Rule: catalogue.FindRule("SC707"), Severity: rules.Error}}
 		f.Fixes = []rules.Fix{{Title: "Split it.", Allow: words, Edits: []session.Edit{{}}}}
 		return f
 	}

@@ -20,18 +20,18 @@ type Format struct {
 
 // Formats are all of them; the first is for people at a terminal.
 var Formats = []Format{
-	{Name: "text", New: text},
-	{Name: "json", New: machine.Check},
+	{Name: "text", New: newCheckText},
+	{Name: "json", New: machine.NewCheck},
 	{Name: "ndjson", New: machine.CheckLines},
 	{Name: "sarif", New: ci.SARIF},
 	{Name: "junit", Roots: true, New: ci.JUnit},
 	{Name: "github", New: ci.GitHub},
-	{Name: "markdown", New: ci.Page("markdown")},
+	{Name: "markdown", New: ci.NewPage("markdown")},
 	{Name: "html", New: ci.HTML},
 }
 
-// Find is the format with a name, nil where there is none.
-func Find(name string) *Format {
+// FindFormat is the format with a name, nil where there is none.
+func FindFormat(name string) *Format {
 	for i := range Formats {
 		if Formats[i].Name == name {
 			return &Formats[i]
@@ -40,8 +40,8 @@ func Find(name string) *Format {
 	return nil
 }
 
-// Names are the names of all formats of a check.
-func Names() []string {
+// FormatNames are the names of all formats of a check.
+func FormatNames() []string {
 	names := make([]string, len(Formats))
 	for i, f := range Formats {
 		names[i] = f.Name

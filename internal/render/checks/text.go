@@ -15,7 +15,7 @@ import (
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
-func text(o render.CheckOptions) render.CheckWriter { return &checkText{CheckOptions: o} }
+func newCheckText(o render.CheckOptions) render.CheckWriter { return &checkText{CheckOptions: o} }
 
 // checkText prints for people: the same on a terminal and in a pipe, but for
 // colour.
@@ -31,7 +31,7 @@ type checkText struct {
 
 func (c *checkText) Store(r *check.Result, took time.Duration) error {
 	var doc document.Document
-	short := c.unremarkable(r)
+	short := c.isUnremarkable(r)
 	if c.printed && !c.Quiet && (!short || !c.short) {
 		doc = append(doc, document.Gap{})
 	}
@@ -43,62 +43,62 @@ func (c *checkText) Store(r *check.Result, took time.Duration) error {
 	c.findings = append(c.findings, r.Findings...)
 	switch {
 	case !short:
-		doc = append(doc, c.whole(r, took)...)
+		doc = append(doc, c.storeBlocks(r, took)...)
 	case !c.Quiet:
-		doc = append(doc, document.List{render.Entry(render.NameOf(r.Store, c.Home), ": ", c.verdict(r, took))})
+		doc = append(doc, document.List{render.Entry(render.NameOf(r.Store, c.Home), ": ", c.verdictText(r, took))})
 	}
 	return document.Lines(c.Screen)(doc)
 }
 
-// whole is all that is known of a store.
-func (c *checkText) whole(r *check.Result, took time.Duration) document.Document {
+// storeBlocks is all that is known of a store.
+func (c *checkText) storeBlocks(r *check.Result, took time.Duration) document.Document {
 	var doc document.Document
-	fresh := c.Shown(r.Findings)
+	fresh := c.ShownFindings(r.Findings)
 	if !c.Quiet || len(fresh) > 0 {
-		doc = c.head(r)
+		doc = c.headBlocks(r)
 	}
 	if !c.Quiet && len(fresh) > 0 && !r.Recording && !r.Against {
-		doc = append(doc, overview(r, fresh)...)
+		doc = append(doc, overviewTable(r, fresh)...)
 	}
-	doc = append(doc, c.listed(r, fresh)...)
+	doc = append(doc, c.listFindings(r, fresh)...)
 	for i := range r.Answers {
-		doc = append(doc, render.Answer(&r.Answers[i])...)
+		doc = append(doc, render.AnswerBlocks(&r.Answers[i])...)
 	}
 	if !c.Quiet {
-		doc = append(doc, c.foot(r, took)...)
+		doc = append(doc, c.footBlocks(r, took)...)
 	}
 	return doc
 }
 
-// head names the store.
-func (c *checkText) head(r *check.Result) document.Document {
+// headBlocks names the store.
+func (c *checkText) headBlocks(r *check.Result) document.Document {
 	name := document.Line(render.NameOf(r.Store, c.Home))
 	if r.Recording {
 		return document.Document{name}
 	}
 	facts := document.Facts{document.Words(c.Facts(r))}
-	for _, fact := range []string{r.Store.Versions, render.CheckedAgainst(r.Profiles), render.Writer(r.Store)} {
+	for _, fact := range []string{r.Store.Versions, render.CheckedAgainst(r.Profiles), render.WriterNote(r.Store)} {
 		if fact != "" {
 			facts = append(facts, document.Words(fact))
 		}
 	}
 	if r.Recovery != "" {
-		facts = append(facts, document.Words(render.Span(document.Bad, "Damaged:"), " this result does not cover all of the store: "+ui.Ended(ui.Clean(r.Incomplete))),
-			document.Words(ui.Sentence(ui.Clean(r.Recovery))))
+		facts = append(facts, document.Words(render.Span(document.Bad, "Damaged:"), " this result does not cover all of the store: "+ui.EndSentence(ui.Clean(r.Incomplete))),
+			document.Words(ui.AsSentence(ui.Clean(r.Recovery))))
 	}
 	return document.Document{name, facts, document.Gap{}}
 }
 
-// foot sums up.
-func (c *checkText) foot(r *check.Result, took time.Duration) document.Document {
+// footBlocks sums up.
+func (c *checkText) footBlocks(r *check.Result, took time.Duration) document.Document {
 	var doc document.Document
-	if verdict := c.verdict(r, took); verdict != nil {
+	if verdict := c.verdictText(r, took); verdict != nil {
 		doc = append(doc, document.Paragraph(verdict))
 	}
 	if r.Incomplete != "" && r.Recovery == "" {
-		doc = append(doc, render.Say(render.Span(document.Notice, "Incomplete:"), " "+ui.Ended(ui.Clean(r.Incomplete))))
+		doc = append(doc, render.Say(render.Span(document.Notice, "Incomplete:"), " "+ui.EndSentence(ui.Clean(r.Incomplete))))
 	}
-	if len(check.Fresh(r.Findings)) > 0 {
+	if len(check.FreshFindings(r.Findings)) > 0 {
 		for _, advice := range r.Store.Advice {
 			doc = append(doc, render.Say(advice))
 		}
@@ -106,11 +106,11 @@ func (c *checkText) foot(r *check.Result, took time.Duration) document.Document 
 	return doc
 }
 
-// verdict counts what was found, nil where nothing was looked at.
-func (c *checkText) verdict(r *check.Result, took time.Duration) document.Text {
+// verdictText counts what was found, nil where nothing was looked at.
+func (c *checkText) verdictText(r *check.Result, took time.Duration) document.Text {
 	switch {
 	case r.Trees > 0 || len(r.Findings) > 0:
-		return document.Words(tally(r), counted(r, took))
+		return document.Words(tallyText(r), countedClause(r, took))
 	case r.Incomplete != "" || r.Recording || r.Against:
 		return nil
 	case c.Limited:
@@ -119,9 +119,9 @@ func (c *checkText) verdict(r *check.Result, took time.Duration) document.Text {
 	return document.Words("There are no sessions in this store.")
 }
 
-// counted is how much was looked at: " (22 messages in 0.1 s)". A recording says
+// countedClause is how much was looked at: " (22 messages in 0.1 s)". A recording says
 // nothing of messages that other runs left.
-func counted(r *check.Result, took time.Duration) string {
+func countedClause(r *check.Result, took time.Duration) string {
 	switch {
 	case r.Recording:
 		return ""
@@ -138,33 +138,33 @@ func (c *checkText) Close(end render.Ending) error {
 	}
 	var doc document.Document
 	if c.stores > 1 {
-		doc = c.summary()
+		doc = c.summaryBlocks()
 	}
 	if end.Baseline != nil {
 		doc = append(doc, render.Say(end.Baseline.Sentence()))
 	}
 	if len(end.Next) > 0 {
-		doc = append(doc, document.Commands{Lead: render.Nothing(end.Baseline) + " was changed. Next:", List: end.Next})
+		doc = append(doc, document.Commands{Lead: render.UnchangedSubject(end.Baseline) + " was changed. Next:", List: end.Next})
 	}
 	return document.Lines(c.Screen)(doc)
 }
 
-// tally is "1 error, 2 infos in 2 of 212 sessions, 3 known findings left out".
-func tally(r *check.Result) document.Text {
-	fresh, rest := check.Fresh(r.Findings), render.LeftOut(r.Findings)
+// tallyText is "1 error, 2 infos in 2 of 212 sessions, 3 known findings left out".
+func tallyText(r *check.Result) document.Text {
+	fresh, rest := check.FreshFindings(r.Findings), render.LeftOut(r.Findings)
 	own := slices.ContainsFunc(fresh, func(f *check.Finding) bool { return f.Root == nil })
-	sessions := ui.Number(render.Sessions(fresh)) + " of " + ui.Count(r.Trees, "session")
+	sessions := ui.Number(render.CountSessions(fresh)) + " of " + ui.Count(r.Trees, "session")
 	switch {
 	case len(fresh) == 0:
-		return document.Words(render.News(r.Findings), " in "+ui.Count(r.Trees, "session")+rest)
+		return document.Words(render.FreshSeverities(r.Findings), " in "+ui.Count(r.Trees, "session")+rest)
 	case r.Recording:
 		sessions = "the recording itself"
-	case own && render.Sessions(fresh) == 0:
+	case own && render.CountSessions(fresh) == 0:
 		sessions = "the store itself"
 	case own:
 		sessions = "the store itself and " + sessions
 	}
-	return document.Words(render.News(r.Findings), " in "+sessions+rest)
+	return document.Words(render.FreshSeverities(r.Findings), " in "+sessions+rest)
 }
 
 // storeSum is what the summary of several stores says of one.
@@ -174,10 +174,10 @@ type storeSum struct {
 	trouble  string // why not everything was checked, "" if it was
 }
 
-// unremarkable reports whether one line says all about a store: it is one of several,
+// isUnremarkable reports whether one line says all about a store: it is one of several,
 // and nothing is there that a person has to look at.
-func (c *checkText) unremarkable(r *check.Result) bool {
-	return c.Several && len(check.Fresh(r.Findings)) == 0 && r.Incomplete == "" && len(r.Answers) == 0 && !r.Recording
+func (c *checkText) isUnremarkable(r *check.Result) bool {
+	return c.Several && len(check.FreshFindings(r.Findings)) == 0 && r.Incomplete == "" && len(r.Answers) == 0 && !r.Recording
 }
 
 // sumUp takes note of a store for the summary.
@@ -188,7 +188,7 @@ func (c *checkText) sumUp(r *check.Result) {
 		at = len(c.sums)
 		c.sums = append(c.sums, storeSum{name: name})
 	}
-	c.sums[at].findings = check.Fresh(r.Findings)
+	c.sums[at].findings = check.FreshFindings(r.Findings)
 	if r.Incomplete != "" {
 		c.sums[at].trouble = "incomplete"
 	}
@@ -200,9 +200,9 @@ func (c *checkText) Unread(u render.Unread) {
 	c.sums = append(c.sums, storeSum{name: ui.Clean(ui.Tilde(u.Store, c.Home)), trouble: "could not be read"})
 }
 
-// summary is what was found in all stores together: with more than a few, also in
+// summaryBlocks is what was found in all stores together: with more than a few, also in
 // which of them, so that nobody has to look for it between the others.
-func (c *checkText) summary() document.Document {
+func (c *checkText) summaryBlocks() document.Document {
 	const few = 3
 	remarkable := slices.DeleteFunc(slices.Clone(c.sums), func(s storeSum) bool { return len(s.findings) == 0 && s.trouble == "" })
 	if len(c.sums) <= few {
@@ -219,18 +219,18 @@ func (c *checkText) summary() document.Document {
 	if found > 0 {
 		where = ui.Number(found) + " of " + ui.Count(len(c.sums), "store")
 	}
-	doc := document.Document{document.Gap{}, document.Line(document.Words(render.News(c.findings), " in "+where+render.LeftOut(c.findings)))}
+	doc := document.Document{document.Gap{}, document.Line(document.Words(render.FreshSeverities(c.findings), " in "+where+render.LeftOut(c.findings)))}
 	for _, s := range remarkable {
-		doc = append(doc, document.Line(document.Words("  "+s.name+strings.Repeat(" ", widest-lipgloss.Width(s.name))+"  ", s.words())))
+		doc = append(doc, document.Line(document.Words("  "+s.name+strings.Repeat(" ", widest-lipgloss.Width(s.name))+"  ", s.sumWords())))
 	}
 	return doc
 }
 
-// words are the findings of a store and what keeps it from being checked.
-func (s *storeSum) words() document.Text {
+// sumWords are the findings of a store and what keeps it from being checked.
+func (s *storeSum) sumWords() document.Text {
 	var all document.Text
 	if len(s.findings) > 0 {
-		all = render.Severities(s.findings)
+		all = render.SeverityCounts(s.findings)
 	}
 	if s.trouble != "" && all != nil {
 		all = document.Words(all, ", ")
@@ -238,22 +238,22 @@ func (s *storeSum) words() document.Text {
 	return document.Words(all, render.Span(document.Notice, s.trouble))
 }
 
-// overview says how many sessions cannot resume, and counts the findings by rule.
-func overview(r *check.Result, fresh []*check.Finding) document.Document {
+// overviewTable says how many sessions cannot resume, and counts the findings by rule.
+func overviewTable(r *check.Result, fresh []*check.Finding) document.Document {
 	table := document.Table{Columns: []document.Column{
 		{Name: "SEVERITY"}, {Name: "RULE"}, {Name: "NAME", Give: document.Cut}, {Name: "FINDINGS", Right: true}, {Name: "SESSIONS", Right: true}, {Name: "REPAIR"},
 	}}
 	for _, found := range render.ByRule(fresh) {
 		f := found[0]
 		table.Rows = append(table.Rows, render.Cells(render.SeverityOf(f.Severity), f.Rule.ID, f.Rule.Name,
-			ui.Number(len(found)), ui.Number(render.Sessions(found)), repairs(found)))
+			ui.Number(len(found)), ui.Number(render.CountSessions(found)), repairSummary(found)))
 	}
-	return append(render.Prospects(r), table, document.Gap{})
+	return append(render.SessionProspects(r), table, document.Gap{})
 }
 
-// repairs say whether what one rule found can be repaired: all of it or some, and what
+// repairSummary say whether what one rule found can be repaired: all of it or some, and what
 // has to be typed besides.
-func repairs(found []*check.Finding) string {
+func repairSummary(found []*check.Finding) string {
 	best, count := "no", map[string]int{}
 	for _, f := range found {
 		how := repairOf(f)
@@ -270,25 +270,25 @@ func repairs(found []*check.Finding) string {
 
 func repairOf(f *check.Finding) string {
 	switch {
-	case f.Repairable():
+	case f.IsRepairable():
 		return "yes"
-	case f.Allow() != nil:
-		return "with --allow " + strings.Join(f.Allow(), ",")
-	case f.Accepted() && len(f.Fixes) > 0 && len(f.Fixes[0].Edits) > 0:
+	case f.AllowWords() != nil:
+		return "with --allow " + strings.Join(f.AllowWords(), ",")
+	case f.IsAccepted() && len(f.Fixes) > 0 && len(f.Fixes[0].Edits) > 0:
 		return "with --select " + f.Rule.ID
 	}
 	return "no"
 }
 
-// listed are the findings one by one, those of the newest session first. A stream and a
+// listFindings are the findings one by one, those of the newest session first. A stream and a
 // recording keep their order, as their lines do. The cap leaves something of the newest
 // session, however much there is about the store itself.
-func (c *checkText) listed(r *check.Result, fresh []*check.Finding) document.Document {
+func (c *checkText) listFindings(r *check.Result, fresh []*check.Finding) document.Document {
 	var shown, minor, hidden []*check.Finding
 	session := false // one is among those shown
 	for _, f := range render.NewestFirst(fresh) {
 		switch {
-		case f.Severity < c.Least && !f.Refused():
+		case f.Severity < c.Least && !f.IsRefused():
 			minor = append(minor, f)
 		case c.MaxFindings > 0 && len(shown) >= c.MaxFindings && (session || f.Root == nil):
 			hidden = append(hidden, f)
@@ -296,7 +296,7 @@ func (c *checkText) listed(r *check.Result, fresh []*check.Finding) document.Doc
 			shown, session = append(shown, f), session || f.Root != nil
 		}
 	}
-	more := render.Sessions(slices.Concat(shown, hidden)) - render.Sessions(shown)
+	more := render.CountSessions(slices.Concat(shown, hidden)) - render.CountSessions(shown)
 	if r.Recording || r.Store.CountsKeys {
 		place := map[*check.Finding]int{}
 		for i, f := range fresh {
@@ -317,10 +317,10 @@ func (c *checkText) listed(r *check.Result, fresh []*check.Finding) document.Doc
 		if more > 0 {
 			where = " in " + ui.Count(more, "more session")
 		}
-		doc = append(doc, render.Say("Not listed: ", render.Severities(hidden), where+" (--max-findings 0 lists all)"))
+		doc = append(doc, render.Say("Not listed: ", render.SeverityCounts(hidden), where+" (--max-findings 0 lists all)"))
 	}
 	if len(minor) > 0 {
-		doc = append(doc, render.Say("Not listed: ", render.Severities(minor), " (--severity "+rules.Info.String()+" lists them)"))
+		doc = append(doc, render.Say("Not listed: ", render.SeverityCounts(minor), " (--severity "+rules.Info.String()+" lists them)"))
 	}
 	return doc
 }

@@ -65,7 +65,7 @@ func drawn(t *rapid.T, form func(render.CheckOptions) render.CheckWriter) string
 	root := &check.Head{ID: text("id"), Title: text("title")}
 	f := &check.Finding{
 		Defect: rules.Defect{
-			Rule:          catalogue.Find("SC101"),
+			Rule:          catalogue.FindRule("SC101"),
 			Severity:      rules.Error,
 			Items:         []int{1},
 			Message:       text("message"),
@@ -140,7 +140,7 @@ func TestTheFileOfAnAnnotationIsClean(t *testing.T) {
 func TestAnyTextKeepsItsCellOfATable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows := 0
-		for line := range strings.Lines(drawn(t, Page("markdown"))) {
+		for line := range strings.Lines(drawn(t, NewPage("markdown"))) {
 			if !strings.HasPrefix(line, "| ") {
 				continue
 			}

@@ -33,11 +33,11 @@ func (c *checkGitHub) Close(end render.Ending) error {
 	var annotations []annotation
 	var more []string
 	for _, s := range c.stores {
-		file := ui.Clean(c.located(s.path))
+		file := ui.Clean(c.locatePath(s.path))
 		if s.trouble != "" {
 			out.WriteString(workflowCommand("error", file, "not read completely", s.troubleWords()+"\nin "+file))
 		}
-		shown, hidden := render.Limit(c.Shown(s.findings()), c.MaxFindings)
+		shown, hidden := render.LimitFindings(c.ShownFindings(s.allFindings()), c.MaxFindings)
 		nth := map[*rules.Rule]int{}
 		for _, f := range shown {
 			annotations = append(annotations, annotation{s, f, nth[f.Rule]})
@@ -52,28 +52,28 @@ func (c *checkGitHub) Close(end render.Ending) error {
 		return cmp.Or(cmp.Compare(b.finding.Severity, a.finding.Severity), cmp.Compare(a.nth, b.nth))
 	})
 	for _, a := range annotations {
-		out.WriteString(c.command(a))
+		out.WriteString(c.findingCommand(a))
 	}
 	out.WriteString(strings.Join(more, ""))
 	if !c.Quiet {
-		out.WriteString(c.summary() + "\n")
+		out.WriteString(c.summaryLine() + "\n")
 	}
 	if _, err := io.WriteString(c.Screen.Plain(), out.String()); err != nil || c.StepSummary == nil {
 		return err
 	}
-	_, err := io.WriteString(c.StepSummary, summaryPage(c.page(end), stepSummarySize))
+	_, err := io.WriteString(c.StepSummary, summaryPage(c.reportPage(end), stepSummarySize))
 	return err
 }
 
-// command is the workflow command of a finding. A store has no lines, so it names
+// findingCommand is the workflow command of a finding. A store has no lines, so it names
 // none, and GitHub takes the first. The log of the run shows the message alone, and
 // 4096 characters of it (actions/runner, _maxIssueMessageLength in ExecutionContext.cs): what
 // matters most stands in front.
-func (c *checkGitHub) command(a annotation) string {
-	f, file := a.finding, ui.Clean(c.located(a.store.path))
+func (c *checkGitHub) findingCommand(a annotation) string {
+	f, file := a.finding, ui.Clean(c.locatePath(a.store.path))
 	lines := []string{
-		ui.Ended(ui.Clean(render.Reported(f))),
-		"in " + file + ", " + ui.Truncate(render.Place(f), render.WidestPlace),
+		ui.EndSentence(ui.Clean(render.ReportedMessage(f))),
+		"in " + file + ", " + ui.Truncate(render.FindingPlace(f), render.WidestPlace),
 	}
 	for _, c := range render.Consequences(f) {
 		lines = append(lines, ui.Clean(c.String()))

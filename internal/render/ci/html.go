@@ -38,7 +38,7 @@ func HTML(o render.CheckOptions) render.CheckWriter {
 func (c *checkHTML) Tree(store *session.Store, tree *session.Tree, found []*check.Finding) {
 	damaged := false
 	for _, f := range found {
-		damaged = damaged || f.Severity > rules.Info || f.Refused()
+		damaged = damaged || f.Severity > rules.Info || f.IsRefused()
 	}
 	switch {
 	case !damaged || c.Lanes == nil:
@@ -54,47 +54,47 @@ func (c *checkHTML) Tree(store *session.Store, tree *session.Tree, found []*chec
 func (c *checkHTML) Close(end render.Ending) error {
 	var all []*check.Finding
 	for _, s := range c.stores {
-		all = append(all, s.findings()...)
+		all = append(all, s.allFindings()...)
 	}
 	doc := document.Document{
-		document.Heading{Level: 1, Text: document.Words(c.Tool.Name+" check: ", render.News(all))},
-		render.Say(c.summary() + ". " + c.Started.Format("2006-01-02 15:04") + "."),
+		document.Heading{Level: 1, Text: document.Words(c.Tool.Name+" check: ", render.FreshSeverities(all))},
+		render.Say(c.summaryLine() + ". " + c.Started.Format("2006-01-02 15:04") + "."),
 	}
 	if end.Baseline != nil {
 		doc = append(doc, render.Say(end.Baseline.Sentence()))
 	}
 	if len(end.Next) > 0 {
-		doc = append(doc, document.Commands{Lead: render.Nothing(end.Baseline) + " was changed. Next, in a terminal", List: end.Next})
+		doc = append(doc, document.Commands{Lead: render.UnchangedSubject(end.Baseline) + " was changed. Next, in a terminal", List: end.Next})
 	}
-	if fresh := check.Fresh(all); len(fresh) > 0 {
+	if fresh := check.FreshFindings(all); len(fresh) > 0 {
 		counts := ruleCounts(fresh)
 		counts.Picks = true
 		doc = append(doc, counts)
 	}
 	var fine document.List
 	for _, s := range c.stores {
-		if s.trouble == "" && len(c.stores) > 1 && len(check.Fresh(s.findings())) == 0 {
-			fine = append(fine, render.Entry(render.Span(document.Name, c.located(s.path)), " "+c.Facts(s.result)+render.LeftOut(s.findings())))
+		if s.trouble == "" && len(c.stores) > 1 && len(check.FreshFindings(s.allFindings())) == 0 {
+			fine = append(fine, render.Entry(render.Span(document.Name, c.locatePath(s.path)), " "+c.Facts(s.result)+render.LeftOut(s.allFindings())))
 			continue
 		}
-		doc = append(doc, c.store(s)...)
+		doc = append(doc, c.storeBlocks(s)...)
 	}
 	if fine != nil {
 		doc = append(doc, document.Heading{Level: 2, Text: document.Words("Without findings")}, fine)
 	}
 	if c.undrawn > 0 {
-		doc = append(doc, missing("the lanes of "+ui.Count(c.undrawn, "session"), "sessctl view SESSION --lanes"))
+		doc = append(doc, missingCallout("the lanes of "+ui.Count(c.undrawn, "session"), "sessctl view SESSION --lanes"))
 	}
-	return document.New("html", c.Screen)(doc)
+	return document.NewPrinter("html", c.Screen)(doc)
 }
 
-// missing says what a page has no room for.
-func missing(what, command string) document.Callout {
+// missingCallout says what a page has no room for.
+func missingCallout(what, command string) document.Callout {
 	return document.Callout{Role: document.Notice, Text: document.Words("Not on this page: "+what+". ", render.Span(document.Code, command), " shows it.")}
 }
 
-func (c *checkHTML) store(s *collectedStore) document.Document {
-	doc := document.Document{document.Heading{Level: 2, Text: document.Words(render.Span(document.Name, c.located(s.path)))}}
+func (c *checkHTML) storeBlocks(s *collectedStore) document.Document {
+	doc := document.Document{document.Heading{Level: 2, Text: document.Words(render.Span(document.Name, c.locatePath(s.path)))}}
 	if s.trouble != "" {
 		doc = append(doc, document.Callout{Role: document.Bad, Text: document.Words(render.Span(document.Strong, "Not read completely:"), " ", s.troubleWords())})
 	}
@@ -107,13 +107,13 @@ func (c *checkHTML) store(s *collectedStore) document.Document {
 		facts = append(facts, document.Words(judges))
 	}
 	doc = append(doc, facts)
-	fresh := check.Fresh(r.Findings)
+	fresh := check.FreshFindings(r.Findings)
 	if len(fresh) == 0 {
 		role := document.Good
 		if s.trouble != "" {
 			role = document.Notice
 		}
-		return append(doc, document.Callout{Role: role, Text: document.Words(render.News(r.Findings), render.LeftOut(r.Findings)+".")})
+		return append(doc, document.Callout{Role: role, Text: document.Words(render.FreshSeverities(r.Findings), render.LeftOut(r.Findings)+".")})
 	}
 	role := document.Notice
 	for _, f := range fresh {
@@ -121,33 +121,33 @@ func (c *checkHTML) store(s *collectedStore) document.Document {
 			role = document.Bad
 		}
 	}
-	for _, b := range render.Prospects(r) {
+	for _, b := range render.SessionProspects(r) {
 		if says, is := b.(document.Paragraph); is {
 			doc = append(doc, document.Callout{Role: role, Text: document.Text(says)})
 		}
 	}
-	shown, hidden := render.Limit(render.NewestFirst(fresh), c.MaxFindings)
+	shown, hidden := render.LimitFindings(render.NewestFirst(fresh), c.MaxFindings)
 	for _, h := range hidden {
 		doc = append(doc, render.Say(h.Words()))
 	}
 	if left := len(shown) - c.room; left > 0 {
-		doc = append(doc, missing(ui.Count(left, "more finding"), "sessctl check "+shell.Path(s.path)+" --format ndjson"))
+		doc = append(doc, missingCallout(ui.Count(left, "more finding"), "sessctl check "+shell.Path(s.path)+" --format ndjson"))
 		shown = shown[:c.room]
 	}
 	c.room -= len(shown)
-	doc = append(doc, c.sessions(r, shown)...)
+	doc = append(doc, c.sessionBlocks(r, shown)...)
 	for _, advice := range r.Store.Advice {
 		doc = append(doc, render.Say(advice))
 	}
 	for i := range r.Answers {
-		doc = append(doc, render.Answer(&r.Answers[i])...)
+		doc = append(doc, render.AnswerBlocks(&r.Answers[i])...)
 	}
 	return doc
 }
 
-// sessions are a list of the sessions with findings, and each of them with what was found and
+// sessionBlocks are a list of the sessions with findings, and each of them with what was found and
 // what happened in it.
-func (c *checkHTML) sessions(r *check.Result, shown []*check.Finding) document.Document {
+func (c *checkHTML) sessionBlocks(r *check.Result, shown []*check.Finding) document.Document {
 	table := document.Table{Columns: []document.Column{
 		{Name: "Session"}, {Name: "Begun"}, {Name: "Errors", Right: true}, {Name: "Warnings", Right: true}, {Name: "Infos", Right: true}, {Name: "What becomes of it"},
 	}}
@@ -161,21 +161,21 @@ func (c *checkHTML) sessions(r *check.Result, shown []*check.Finding) document.D
 		c.sections++
 		heading := document.Heading{Level: 3, At: fmt.Sprintf("session-%d", c.sections), Text: document.Words("The store itself")}
 		if root != nil {
-			heading.Text = c.name(root)
-			link := document.Span{Role: document.Link, Text: rules.Short(root.ID), URL: "#" + heading.At}
+			heading.Text = c.sessionName(root)
+			link := document.Span{Role: document.Link, Text: rules.ShortID(root.ID), URL: "#" + heading.At}
 			row := []any{link, render.Date(root.Created)}
 			for _, severity := range []rules.Severity{rules.Error, rules.Warning, rules.Info} {
 				row = append(row, ui.Number((&check.Result{Findings: found}).Count(severity)))
 			}
-			table.Rows = append(table.Rows, render.Cells(append(row, render.Becomes(root.Outlook))...))
+			table.Rows = append(table.Rows, render.Cells(append(row, render.OutlookSentence(root.Outlook))...))
 		}
 		doc = append(doc, heading)
 		for _, f := range found {
-			message := render.Reported(f)
+			message := render.ReportedMessage(f)
 			if c.Content {
-				message = render.Said(f)
+				message = render.SaidMessage(f)
 			}
-			doc = append(doc, render.Whole(f, message))
+			doc = append(doc, render.WholeFinding(f, message))
 		}
 		if root == nil {
 			continue
@@ -190,8 +190,8 @@ func (c *checkHTML) sessions(r *check.Result, shown []*check.Finding) document.D
 	return doc
 }
 
-// name is what a session is called: by its id alone, unless content is shown.
-func (c *checkHTML) name(root *check.Head) document.Text {
+// sessionName is what a session is called: by its id alone, unless content is shown.
+func (c *checkHTML) sessionName(root *check.Head) document.Text {
 	name := document.Words("Session ", render.Span(document.Code, root.ID))
 	if title := strings.TrimSpace(root.Title); c.Content && title != "" {
 		name = document.Words(name, " "+title)

@@ -31,7 +31,7 @@ const storeItself = "the store itself"
 func (c *checkJUnit) Close(render.Ending) error {
 	document := junitSuites{Suites: make([]junitSuite, len(c.stores))}
 	for i, s := range c.stores {
-		document.Suites[i] = c.suite(i, s)
+		document.Suites[i] = c.storeSuite(i, s)
 	}
 	text, err := xml.MarshalIndent(document, "", "  ")
 	if err != nil {
@@ -41,15 +41,15 @@ func (c *checkJUnit) Close(render.Ending) error {
 	return err
 }
 
-func (c *checkJUnit) suite(id int, s *collectedStore) junitSuite {
+func (c *checkJUnit) storeSuite(id int, s *collectedStore) junitSuite {
 	suite := junitSuite{
-		Package: c.Tool.Name, ID: id, Name: ui.Clean(c.located(s.path)), Hostname: "localhost",
-		Timestamp: c.Started.UTC().Format("2006-01-02T15:04:05"), Time: seconds(s.took),
+		Package: c.Tool.Name, ID: id, Name: ui.Clean(c.locatePath(s.path)), Hostname: "localhost",
+		Timestamp: c.Started.UTC().Format("2006-01-02T15:04:05"), Time: formatSeconds(s.took),
 		Properties: []junitProperty{{"tool", c.Tool.Name + " " + c.Tool.Version}},
 	}
 	byRoot := map[string][]*check.Finding{}
 	var own []*check.Finding
-	for _, f := range s.findings() {
+	for _, f := range s.allFindings() {
 		if f.Root == nil {
 			own = append(own, f)
 		} else {
@@ -59,32 +59,32 @@ func (c *checkJUnit) suite(id int, s *collectedStore) junitSuite {
 	var roots []*check.Head
 	if s.result != nil {
 		roots = slices.SortedFunc(slices.Values(s.result.Roots), func(a, b *check.Head) int { return cmp.Compare(a.ID, b.ID) })
-		suite.describe(s.result)
+		suite.addProperties(s.result)
 	}
 	// Jenkins takes a report without any case for a broken one.
 	if len(own) > 0 || s.trouble != "" || len(roots) == 0 {
-		suite.add(c.testCase(storeItself, own).troubled(s))
+		suite.addCase(c.testCase(storeItself, own).withTrouble(s))
 	}
 	for i, name := range caseNames(roots) {
-		suite.add(c.testCase(name, byRoot[roots[i].ID]))
+		suite.addCase(c.testCase(name, byRoot[roots[i].ID]))
 	}
-	suite.SystemOut.Text = c.output(s)
+	suite.SystemOut.Text = c.suiteOutput(s)
 	return suite
 }
 
-// describe says what the store is.
-func (suite *junitSuite) describe(r *check.Result) {
+// addProperties says what the store is.
+func (suite *junitSuite) addProperties(r *check.Result) {
 	suite.Properties = append(suite.Properties,
 		junitProperty{"kind", ui.Clean(r.Store.Kind)}, junitProperty{"writer", r.Store.Writer.String()},
 		junitProperty{"sessions", strconv.Itoa(r.Sessions)}, junitProperty{"items", strconv.Itoa(r.Items)},
 	)
-	if judges := render.Judges(r.Profiles); judges != "" {
+	if judges := render.JudgeList(r.Profiles); judges != "" {
 		suite.Properties = append(suite.Properties, junitProperty{"profiles", "requests judged as by " + judges})
 	}
 }
 
-func (suite *junitSuite) add(c junitCase) {
-	c.ClassName, c.Time = suite.Name, seconds(0) // trees are checked at the same time: nobody knows what one took
+func (suite *junitSuite) addCase(c junitCase) {
+	c.ClassName, c.Time = suite.Name, formatSeconds(0) // trees are checked at the same time: nobody knows what one took
 	suite.Cases = append(suite.Cases, c)
 	suite.Tests++
 	if c.Failure != nil {
@@ -101,12 +101,12 @@ func (suite *junitSuite) add(c junitCase) {
 func caseNames(roots []*check.Head) []string {
 	names, times := make([]string, len(roots)), map[string]int{}
 	for i, root := range roots {
-		names[i] = ui.Clean(rules.Short(root.ID)) + " " + render.Bounded(render.Title(root.Title))
+		names[i] = ui.Clean(rules.ShortID(root.ID)) + " " + render.BoundMessage(render.Title(root.Title))
 		times[names[i]]++
 	}
 	for i, root := range roots {
 		if times[names[i]] > 1 {
-			names[i] = ui.Clean(root.ID) + " " + render.Bounded(render.Title(root.Title))
+			names[i] = ui.Clean(root.ID) + " " + render.BoundMessage(render.Title(root.Title))
 		}
 	}
 	return names
@@ -114,22 +114,22 @@ func caseNames(roots []*check.Head) []string {
 
 // testCase is the case of a tree, or of what concerns no session.
 func (c *checkJUnit) testCase(name string, findings []*check.Finding) junitCase {
-	failing, others := c.parted(findings)
+	failing, others := c.splitFailing(findings)
 	if len(failing) == 0 {
 		return junitCase{Name: name}
 	}
 	worst := slices.MaxFunc(failing, func(a, b *check.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
 	return junitCase{Name: name, Failure: &junitFault{
-		Type: worst.Rule.ID, Message: ui.Ended(ui.Clean(render.Reported(worst))), Text: c.listing(slices.Concat(failing, others)),
+		Type: worst.Rule.ID, Message: ui.EndSentence(ui.Clean(render.ReportedMessage(worst))), Text: c.findingListing(slices.Concat(failing, others)),
 	}}
 }
 
-// troubled adds that the store could not be read completely.
-func (t junitCase) troubled(s *collectedStore) junitCase {
+// withTrouble adds that the store could not be read completely.
+func (t junitCase) withTrouble(s *collectedStore) junitCase {
 	if s.trouble == "" {
 		return t
 	}
-	t.Error = &junitFault{Type: "incomplete", Message: ui.Sentence(ui.Clean(s.trouble)), Text: "\n" + s.troubleWords() + "\n"}
+	t.Error = &junitFault{Type: "incomplete", Message: ui.AsSentence(ui.Clean(s.trouble)), Text: "\n" + s.troubleWords() + "\n"}
 	if s.result == nil {
 		t.Error.Type = "unread"
 	}
@@ -140,8 +140,8 @@ func (t junitCase) troubled(s *collectedStore) junitCase {
 	return t
 }
 
-// parted parts the findings that fail the run from the others.
-func (c *checkJUnit) parted(findings []*check.Finding) (failing, others []*check.Finding) {
+// splitFailing parts the findings that fail the run from the others.
+func (c *checkJUnit) splitFailing(findings []*check.Finding) (failing, others []*check.Finding) {
 	for _, f := range findings {
 		if !f.Known && c.Fails(f) {
 			failing = append(failing, f)
@@ -152,43 +152,43 @@ func (c *checkJUnit) parted(findings []*check.Finding) (failing, others []*check
 	return failing, others
 }
 
-func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
+func formatSeconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
 
-// output are the findings that fail nothing, below their sessions, and what
+// suiteOutput are the findings that fail nothing, below their sessions, and what
 // providers answer.
-func (c *checkJUnit) output(s *collectedStore) string {
+func (c *checkJUnit) suiteOutput(s *collectedStore) string {
 	if s.result == nil {
 		return ""
 	}
 	var doc document.Document
-	_, others := c.parted(s.result.Findings)
-	shown, hidden := render.Limit(others, c.MaxFindings)
+	_, others := c.splitFailing(s.result.Findings)
+	shown, hidden := render.LimitFindings(others, c.MaxFindings)
 	if len(shown) > 0 {
 		doc = append(document.Document{document.Gap{}}, render.FindingBlocks(shown, junitWidth, junitFinding)...)
 	}
 	doc = append(doc, render.HiddenLines(hidden))
 	for i := range s.result.Answers {
-		doc = append(append(doc, document.Gap{}), render.Answer(&s.result.Answers[i])...)
+		doc = append(append(doc, document.Gap{}), render.AnswerBlocks(&s.result.Answers[i])...)
 	}
-	return document.Unstyled(doc, junitWidth)
+	return document.UnstyledLines(doc, junitWidth)
 }
 
 // junitWidth is the column at which texts are wrapped: the columns of a report in a
 // browser are not known.
 const junitWidth = 100
 
-// listing are findings as the text format prints them.
-func (c *checkJUnit) listing(findings []*check.Finding) string {
+// findingListing are findings as the text format prints them.
+func (c *checkJUnit) findingListing(findings []*check.Finding) string {
 	doc := document.Document{document.Gap{}}
-	shown, hidden := render.Limit(findings, c.MaxFindings)
+	shown, hidden := render.LimitFindings(findings, c.MaxFindings)
 	for _, f := range shown {
 		doc = append(doc, junitFinding(f))
 	}
-	return document.Unstyled(append(doc, render.HiddenLines(hidden)), junitWidth)
+	return document.UnstyledLines(append(doc, render.HiddenLines(hidden)), junitWidth)
 }
 
 func junitFinding(f *check.Finding) document.Finding {
-	found := render.Finding(f, render.Reported(f), true)
+	found := render.NewFinding(f, render.ReportedMessage(f), true)
 	found.Known, found.Keep = f.Known, ""
 	return found
 }

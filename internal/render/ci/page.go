@@ -42,7 +42,7 @@ func (c *collected) Store(r *check.Result, took time.Duration) error {
 	}
 	s.result, s.took, s.trouble = r, took, cmp.Or(s.trouble, r.Incomplete)
 	if r.Recovery != "" {
-		s.next = cmp.Or(s.next, ui.Sentence(r.Recovery))
+		s.next = cmp.Or(s.next, ui.AsSentence(r.Recovery))
 	}
 	return nil
 }
@@ -51,8 +51,8 @@ func (c *collected) Unread(u render.Unread) {
 	c.stores = append(c.stores, &collectedStore{path: u.Store, trouble: u.Message, next: u.Next})
 }
 
-// findings are those of the store, also those of the baseline.
-func (s *collectedStore) findings() []*check.Finding {
+// allFindings are those of the store, also those of the baseline.
+func (s *collectedStore) allFindings() []*check.Finding {
 	if s.result == nil {
 		return nil
 	}
@@ -61,16 +61,16 @@ func (s *collectedStore) findings() []*check.Finding {
 
 // troubleWords say on one line what kept a store from being read, and what to do.
 func (s *collectedStore) troubleWords() string {
-	return strings.TrimSpace(ui.Sentence(ui.Clean(s.trouble)) + " " + ui.Clean(s.next))
+	return strings.TrimSpace(ui.AsSentence(ui.Clean(s.trouble)) + " " + ui.Clean(s.next))
 }
 
-// summary is "1 error in 212 sessions of 2 stores, 1 of them not read completely, 3
+// summaryLine is "1 error in 212 sessions of 2 stores, 1 of them not read completely, 3
 // known findings left out".
-func (c *collected) summary() string {
+func (c *collected) summaryLine() string {
 	var findings []*check.Finding
 	sessions, troubled := 0, 0
 	for _, s := range c.stores {
-		findings = append(findings, s.findings()...)
+		findings = append(findings, s.allFindings()...)
 		if s.result != nil {
 			sessions += s.result.Trees
 		}
@@ -78,7 +78,7 @@ func (c *collected) summary() string {
 			troubled++
 		}
 	}
-	text := render.News(findings).String() + " in " + ui.Count(sessions, "session") + " of " + ui.Count(len(c.stores), "store")
+	text := render.FreshSeverities(findings).String() + " in " + ui.Count(sessions, "session") + " of " + ui.Count(len(c.stores), "store")
 	switch {
 	case troubled > 0 && len(c.stores) == 1:
 		text += ", which could not be read completely"
@@ -88,9 +88,9 @@ func (c *collected) summary() string {
 	return text + render.LeftOut(findings)
 }
 
-// located is the path of a store for those who know the folder of the run: what is
+// locatePath is the path of a store for those who know the folder of the run: what is
 // below it without it, with slashes on every system.
-func (c *collected) located(path string) string {
+func (c *collected) locatePath(path string) string {
 	if path == "-" {
 		return "standard input"
 	}
@@ -106,18 +106,18 @@ type checkPage struct {
 	format string
 }
 
-// Page makes the report in a format that has pages.
-func Page(format string) func(render.CheckOptions) render.CheckWriter {
+// NewPage makes the report in a format that has pages.
+func NewPage(format string) func(render.CheckOptions) render.CheckWriter {
 	return func(o render.CheckOptions) render.CheckWriter { return &checkPage{collected{CheckOptions: o}, format} }
 }
 
 func (c *checkPage) Close(end render.Ending) error {
-	return document.New(c.format, c.Screen)(c.page(end))
+	return document.NewPrinter(c.format, c.Screen)(c.reportPage(end))
 }
 
-// page is the whole report.
-func (c *collected) page(end render.Ending) document.Document {
-	doc := document.Document{document.Heading{Level: 2, Text: document.Words(c.Tool.Name + " check")}, render.Say(c.summary() + ".")}
+// reportPage is the whole report.
+func (c *collected) reportPage(end render.Ending) document.Document {
+	doc := document.Document{document.Heading{Level: 2, Text: document.Words(c.Tool.Name + " check")}, render.Say(c.summaryLine() + ".")}
 	if end.Baseline != nil {
 		doc = append(doc, render.Say(end.Baseline.Sentence()))
 	}
@@ -131,11 +131,11 @@ func (c *collected) page(end render.Ending) document.Document {
 	for _, n := range end.Next {
 		next = append(next, render.Entry(render.Span(document.Code, n.Line), ": ", n.Why))
 	}
-	return append(doc, document.Heading{Level: 3, Text: document.Words("Next")}, render.Say(render.Nothing(end.Baseline)+" was changed. Type:"), next)
+	return append(doc, document.Heading{Level: 3, Text: document.Words("Next")}, render.Say(render.UnchangedSubject(end.Baseline)+" was changed. Type:"), next)
 }
 
 func (c *collected) storePage(s *collectedStore) document.Document {
-	doc := document.Document{document.Heading{Level: storeLevel, Text: document.Words(render.Span(document.Name, c.located(s.path)))}}
+	doc := document.Document{document.Heading{Level: storeLevel, Text: document.Words(render.Span(document.Name, c.locatePath(s.path)))}}
 	if s.trouble != "" {
 		doc = append(doc, render.Say(render.Span(document.Strong, "Not read completely:"), " ", s.troubleWords()))
 	}
@@ -148,10 +148,10 @@ func (c *collected) storePage(s *collectedStore) document.Document {
 		facts += "; " + judges
 	}
 	doc = append(doc, render.Say(facts))
-	if fresh := check.Fresh(r.Findings); len(fresh) == 0 {
-		doc = append(doc, render.Say(render.News(r.Findings).String()+render.LeftOut(r.Findings)+"."))
+	if fresh := check.FreshFindings(r.Findings); len(fresh) == 0 {
+		doc = append(doc, render.Say(render.FreshSeverities(r.Findings).String()+render.LeftOut(r.Findings)+"."))
 	} else {
-		shown, hidden := render.Limit(fresh, c.MaxFindings)
+		shown, hidden := render.LimitFindings(fresh, c.MaxFindings)
 		doc = append(doc, ruleCounts(fresh), findingRows(shown))
 		for _, h := range hidden {
 			doc = append(doc, render.Say(h.Words()))
@@ -175,7 +175,7 @@ func ruleCounts(findings []*check.Finding) document.Table {
 	table := document.Table{Columns: []document.Column{{Name: "Severity"}, {Name: "Rule"}, {Name: "Findings", Right: true}, {Name: "Sessions", Right: true}}}
 	for _, found := range render.ByRule(findings) {
 		table.Rows = append(table.Rows, render.Cells(render.SeverityOf(found[0].Severity), ruleLink(found[0].Rule),
-			ui.Number(len(found)), ui.Number(render.Sessions(found))))
+			ui.Number(len(found)), ui.Number(render.CountSessions(found))))
 	}
 	return table
 }
@@ -184,11 +184,11 @@ func ruleCounts(findings []*check.Finding) document.Table {
 func findingRows(findings []*check.Finding) document.Table {
 	table := document.Table{Columns: []document.Column{{Name: "Severity"}, {Name: "Rule"}, {Name: "Place"}, {Name: lastColumn}}}
 	for _, f := range findings {
-		text := document.Words(ui.Ended(ui.Clean(render.Reported(f))))
+		text := document.Words(ui.EndSentence(ui.Clean(render.ReportedMessage(f))))
 		for _, c := range render.Consequences(f) {
 			text = document.Words(text, "\n→ "+ui.Clean(c.String()))
 		}
-		place := render.Span(document.Code, ui.Truncate(render.Place(f), render.WidestPlace))
+		place := render.Span(document.Code, ui.Truncate(render.FindingPlace(f), render.WidestPlace))
 		table.Rows = append(table.Rows, render.Cells(render.SeverityOf(f.Severity), ruleLink(f.Rule), place, text))
 	}
 	return table

@@ -40,13 +40,13 @@ func (c *checkSARIF) Close(end render.Ending) error {
 		run.URIBases = map[string]sarifArtifactLocation{sourceRoot: {URI: folderURI(c.Folder)}}
 	}
 	for _, s := range c.stores {
-		at := run.artifact(s, c.Folder)
+		at := run.addArtifact(s, c.Folder)
 		if s.trouble != "" {
 			invocation.Notifications = append(invocation.Notifications, sarifNotification{
-				"error", plainMessage(ui.Sentence(s.trouble), s.next), []sarifLocation{{Physical: sarifPhysical{Artifact: at}}},
+				"error", plainMessage(ui.AsSentence(s.trouble), s.next), []sarifLocation{{Physical: sarifPhysical{Artifact: at}}},
 			})
 		}
-		for _, f := range s.findings() {
+		for _, f := range s.allFindings() {
 			result := sarifResultOf(f, at)
 			result.RuleIndex, result.Baseline = indexes[f.Rule], baselineState(f, end.Baseline)
 			run.Results = append(run.Results, result)
@@ -57,9 +57,9 @@ func (c *checkSARIF) Close(end render.Ending) error {
 	return machine.JSON(c.Screen.Plain(), sarifLog{sarifSchema, sarifVersion, []sarifRun{run}})
 }
 
-// artifact adds a store, and says where it stands. Paths that mean the same are one
+// addArtifact adds a store, and says where it stands. Paths that mean the same are one
 // artifact: the standard wants each once.
-func (run *sarifRun) artifact(s *collectedStore, folder string) sarifArtifactLocation {
+func (run *sarifRun) addArtifact(s *collectedStore, folder string) sarifArtifactLocation {
 	at := artifactLocation(s.path, folder)
 	index := len(run.Artifacts)
 	for i := range run.Artifacts {
@@ -124,13 +124,13 @@ func plainMessage(sentences ...string) sarifMessage {
 const relatedMax = 100
 
 func sarifResultOf(f *check.Finding, at sarifArtifactLocation) sarifResult {
-	text := []string{ui.Ended(render.Bounded(f.Reported()))}
+	text := []string{ui.EndSentence(render.BoundMessage(f.ReportedMessage()))}
 	for _, c := range render.Consequences(f) {
-		text = append(text, ui.Sentence(ui.Clean(c.String())))
+		text = append(text, ui.AsSentence(ui.Clean(c.String())))
 	}
 	out := sarifResult{
 		RuleID: f.Rule.ID, Level: sarifLevel(f.Severity), Message: plainMessage(text...),
-		Locations:    []sarifLocation{{Physical: physical(at, f.Row), Logical: []sarifLogicalLocation{logicalLocation(f)}}},
+		Locations:    []sarifLocation{{Physical: physicalLocation(at, f.Row), Logical: []sarifLogicalLocation{logicalLocation(f)}}},
 		Related:      relatedLocations(f, at),
 		Fingerprints: sarifFingerprints{f.Fingerprint, f.Fingerprint},
 		Bag:          sarifFinding{Session: f.Session, Items: f.Items, Key: f.Row, Agent: f.Agent, Call: f.Call, Fix: machine.FixOf(f)},
@@ -144,9 +144,9 @@ func sarifResultOf(f *check.Finding, at sarifArtifactLocation) sarifResult {
 	return out
 }
 
-// physical is a record in the file of a store. Only a stream has lines; what is no
+// physicalLocation is a record in the file of a store. Only a stream has lines; what is no
 // line of one stands at the first, because GitHub shows no result without a line.
-func physical(at sarifArtifactLocation, row string) sarifPhysical {
+func physicalLocation(at sarifArtifactLocation, row string) sarifPhysical {
 	line := int64(1)
 	if key, ok := strings.CutPrefix(row, session.TableLines+"/"); ok {
 		if n, err := strconv.ParseInt(key, 10, 64); err == nil {
@@ -180,7 +180,7 @@ func relatedLocations(f *check.Finding, at sarifArtifactLocation) []sarifLocatio
 		for _, p := range places[:min(len(places), relatedMax-len(list))] {
 			id := len(list)
 			list = append(list, sarifLocation{
-				ID: &id, Physical: physical(at, ""), Logical: []sarifLogicalLocation{logicalPlace(p)},
+				ID: &id, Physical: physicalLocation(at, ""), Logical: []sarifLogicalLocation{logicalPlace(p)},
 				Message: &sarifMessage{Text: what},
 			})
 		}
@@ -195,7 +195,7 @@ func relatedLocations(f *check.Finding, at sarifArtifactLocation) []sarifLocatio
 func sarifRules(stores []*collectedStore) ([]sarifRule, map[*rules.Rule]int, error) {
 	indexes := map[*rules.Rule]int{}
 	for _, s := range stores {
-		for _, f := range s.findings() {
+		for _, f := range s.allFindings() {
 			indexes[f.Rule] = 0
 		}
 	}
@@ -217,7 +217,7 @@ func describedRule(r *rules.Rule, page string) sarifRule {
 		tags = append(tags, "provider")
 	}
 	return sarifRule{
-		ID: r.ID, Name: pascal(r.Name), Short: sarifMessage{Text: ui.Sentence(r.Title)}, Full: sarifMessage{Text: firstParagraph(page)},
+		ID: r.ID, Name: pascalCase(r.Name), Short: sarifMessage{Text: ui.AsSentence(r.Title)}, Full: sarifMessage{Text: firstParagraph(page)},
 		Help: sarifMessage{
 			Text:     "`sessctl explain " + r.ID + "` prints the page of this rule: what it finds, why it matters, and what a repair does and costs.",
 			Markdown: page,
@@ -227,9 +227,9 @@ func describedRule(r *rules.Rule, page string) sarifRule {
 	}
 }
 
-// pascal writes "leak-duplicate" as LeakDuplicate, the form that SARIF 2.1.0 shows for
+// pascalCase writes "leak-duplicate" as LeakDuplicate, the form that SARIF 2.1.0 shows for
 // names of rules (3.49.7) and that viewers expect.
-func pascal(name string) string {
+func pascalCase(name string) string {
 	var out strings.Builder
 	for word := range strings.SplitSeq(name, "-") {
 		out.WriteString(strings.ToUpper(word[:min(1, len(word))]) + word[min(1, len(word)):])

@@ -102,13 +102,13 @@ type checkJSON struct {
 	summary  jsonSummary
 }
 
-// Check collects everything for one document.
-func Check(o render.CheckOptions) render.CheckWriter { return &checkJSON{CheckOptions: o} }
+// NewCheck collects everything for one document.
+func NewCheck(o render.CheckOptions) render.CheckWriter { return &checkJSON{CheckOptions: o} }
 
 func (c *checkJSON) Store(r *check.Result, took time.Duration) error {
-	c.add(r, took)
+	c.addStore(r, took)
 	for _, f := range r.Findings {
-		c.findings = append(c.findings, finding(r.Store.Path, f))
+		c.findings = append(c.findings, findingObject(r.Store.Path, f))
 	}
 	return nil
 }
@@ -122,18 +122,18 @@ func (c *checkJSON) Close(end render.Ending) error {
 	})
 }
 
-// add counts a store.
-func (c *checkJSON) add(r *check.Result, took time.Duration) {
+// addStore counts a store.
+func (c *checkJSON) addStore(r *check.Result, took time.Duration) {
 	c.stores = append(c.stores, jsonStore{
 		Path: r.Store.Path, Kind: r.Store.Kind, Generation: r.Store.Generation, Bytes: r.Store.Bytes,
 		Sessions: r.Sessions, Roots: r.Trees, Items: r.Items, Writer: r.Store.Writer.String(), Incomplete: r.Incomplete,
 		Profile:  ProfileNames(r),
-		Profiles: forms(r.Profiles, func(u check.Use) jsonUse { return jsonUse{u.Profile.Name, u.Sessions, u.Why} }),
+		Profiles: mapList(r.Profiles, func(u check.Use) jsonUse { return jsonUse{u.Profile.Name, u.Sessions, u.Why} }),
 	})
-	c.requests = append(c.requests, forms(r.Answers, func(a check.Answer) jsonRequest {
+	c.requests = append(c.requests, mapList(r.Answers, func(a check.Answer) jsonRequest {
 		return jsonRequest{
 			Store: r.Store.Path, Profile: a.Profile.Name, Why: a.Why, Verdict: a.Verdict.String(),
-			Voice: a.Viewer, Error: a.Error, Item: item(a.Item), Rules: a.Rules, Closed: a.Closed,
+			Voice: a.Viewer, Error: a.Error, Item: itemIndex(a.Item), Rules: a.Rules, Closed: a.Closed,
 		}
 	})...)
 	if r.Against {
@@ -170,11 +170,11 @@ func CheckLines(o render.CheckOptions) render.CheckWriter {
 }
 
 func (c *checkLines) Store(r *check.Result, took time.Duration) error {
-	c.add(r, took)
+	c.addStore(r, took)
 	for _, f := range r.Findings {
-		object := finding(r.Store.Path, f)
+		object := findingObject(r.Store.Path, f)
 		object.Type = "finding"
-		if err := line(c.Screen.Plain(), object); err != nil {
+		if err := writeLine(c.Screen.Plain(), object); err != nil {
 			return err
 		}
 	}
@@ -182,18 +182,18 @@ func (c *checkLines) Store(r *check.Result, took time.Duration) error {
 }
 
 func (c *checkLines) Close(end render.Ending) error {
-	return line(c.Screen.Plain(), checkSummary{
+	return writeLine(c.Screen.Plain(), checkSummary{
 		Type: "summary", Schema: checkSchema, Tool: c.Tool, jsonSummary: c.summary, Stores: c.stores, Requests: c.requests,
 		Unread: c.unread, Baseline: end.Baseline, ExitCode: end.ExitCode,
 	})
 }
 
-func finding(store string, f *check.Finding) jsonFinding {
+func findingObject(store string, f *check.Finding) jsonFinding {
 	out := jsonFinding{
 		Rule: f.Rule.ID, Name: f.Rule.Name, Severity: f.Severity.String(),
-		Store: store, Session: f.Session, Item: item(f.Item), Items: f.Items, Count: f.Count, Key: f.Row,
-		Agent: f.Agent, Call: f.Call, Message: f.Reported(), ProviderError: f.ProviderError, Eased: f.Eased, Unloads: f.Unloads, Sent: f.Sent,
-		Fingerprint: f.Fingerprint, Known: f.Known, Related: forms(f.Related, place), Twins: forms(f.Twins, place), Fix: FixOf(f),
+		Store: store, Session: f.Session, Item: itemIndex(f.Item), Items: f.Items, Count: f.Count, Key: f.Row,
+		Agent: f.Agent, Call: f.Call, Message: f.ReportedMessage(), ProviderError: f.ProviderError, Eased: f.Eased, Unloads: f.Unloads, Sent: f.Sent,
+		Fingerprint: f.Fingerprint, Known: f.Known, Related: mapList(f.Related, placeObject), Twins: mapList(f.Twins, placeObject), Fix: FixOf(f),
 	}
 	if f.Root != nil {
 		out.Root = f.Root.ID
@@ -202,7 +202,7 @@ func finding(store string, f *check.Finding) jsonFinding {
 		out.Profile = f.Profile.Name
 	}
 	if len(f.Judged) > 1 {
-		out.Judged = forms(f.Judged, func(j rules.Judgement) jsonJudgement {
+		out.Judged = mapList(f.Judged, func(j rules.Judgement) jsonJudgement {
 			return jsonJudgement{j.Profile.Name, j.Severity.String(), j.Error}
 		})
 	}
@@ -217,15 +217,15 @@ func FixOf(f *check.Finding) *Fix {
 	return &Fix{f.Fixes[0].Title, f.Fixes[0].Safety.String(), f.Fixes[0].Allow}
 }
 
-// item is left out when the place is a session as a whole.
-func item(index int) *int {
+// itemIndex is left out when the place is a session as a whole.
+func itemIndex(index int) *int {
 	if index < 0 {
 		return nil
 	}
 	return &index
 }
 
-func place(p session.Place) jsonPlace { return jsonPlace{p.Session, item(p.Item)} }
+func placeObject(p session.Place) jsonPlace { return jsonPlace{p.Session, itemIndex(p.Item)} }
 
 // jsonUse says for how many sessions a profile was the judge.
 type jsonUse struct {
@@ -256,5 +256,5 @@ type jsonRequest struct {
 
 // ProfileNames are the names of those who judged the requests of a store.
 func ProfileNames(r *check.Result) string {
-	return strings.Join(forms(check.Profiles(r.Profiles), func(p *rules.Profile) string { return p.Name }), ",")
+	return strings.Join(mapList(check.UsedProfiles(r.Profiles), func(p *rules.Profile) string { return p.Name }), ",")
 }

@@ -90,21 +90,21 @@ type diffJSON struct {
 	sessions []diffSession
 }
 
-// Diff prints one document when all is known.
-func Diff(o render.DiffOptions) render.DiffWriter { return &diffJSON{DiffOptions: o} }
+// NewDiff prints one document when all is known.
+func NewDiff(o render.DiffOptions) render.DiffWriter { return &diffJSON{DiffOptions: o} }
 
 func (d *diffJSON) Tree(tree *diff.Tree) error {
 	for i := range tree.Sessions {
 		s := &tree.Sessions[i]
 		d.sessions = append(d.sessions, diffSession{
 			ID: s.ID(), Root: tree.Root.ID, Change: s.Change, From: s.From, Into: s.Into, MovedOut: s.Left,
-			Fields: s.Fields, Items: forms(s.Items, d.item),
+			Fields: s.Fields, Items: mapList(s.Items, d.itemObject),
 		})
 	}
 	return nil
 }
 
-func (d *diffJSON) item(it diff.Item) diffItem {
+func (d *diffJSON) itemObject(it diff.Item) diffItem {
 	now := it.Now()
 	out := diffItem{
 		Change: it.Change, A: (*diffPlace)(it.A), B: (*diffPlace)(it.B), Kind: now.Kind.String(), Role: now.Role.String(), Agent: now.Agent,

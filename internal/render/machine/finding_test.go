@@ -23,7 +23,7 @@ var untold = map[string]string{
 // TestMachinesReadEveryFactOfAFinding: whoever adds a fact decides whether jsonFinding
 // has it.
 func TestMachinesReadEveryFactOfAFinding(t *testing.T) {
-	bare := func() *check.Finding { return &check.Finding{Defect: rules.Defect{Rule: catalogue.Find("SC101")}} }
+	bare := func() *check.Finding { return &check.Finding{Defect: rules.Defect{Rule: catalogue.FindRule("SC101")}} }
 	var each func(typ reflect.Type, index []int)
 	each = func(typ reflect.Type, index []int) {
 		for i := range typ.NumField() {
@@ -38,7 +38,7 @@ func TestMachinesReadEveryFactOfAFinding(t *testing.T) {
 			f := bare()
 			value := reflect.ValueOf(f).Elem().FieldByIndex(at)
 			fill(value)
-			if told := !reflect.DeepEqual(finding("s.db", f), finding("s.db", bare())); told == (untold[field.Name] != "") {
+			if told := !reflect.DeepEqual(findingObject("s.db", f), findingObject("s.db", bare())); told == (untold[field.Name] != "") {
 				t.Errorf("%s: in the JSON: %v, reason to leave it out: %q", field.Name, told, untold[field.Name])
 			}
 		}
@@ -69,7 +69,7 @@ func fill(v reflect.Value) {
 	case reflect.Pointer:
 		switch v.Interface().(type) {
 		case *rules.Rule:
-			v.Set(reflect.ValueOf(catalogue.Find("SC102")))
+			v.Set(reflect.ValueOf(catalogue.FindRule("SC102")))
 		case *rules.Profile:
 			v.Set(reflect.ValueOf(rules.FindProfile("anthropic")))
 		case *check.Head:

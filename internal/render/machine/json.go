@@ -24,8 +24,8 @@ func JSON(w io.Writer, document any) error {
 	return writeJSON(w, document, jsontext.WithIndent("  "))
 }
 
-// line prints an object on one line.
-func line(w io.Writer, object any) error { return writeJSON(w, object) }
+// writeLine prints an object on one line.
+func writeLine(w io.Writer, object any) error { return writeJSON(w, object) }
 
 func writeJSON(w io.Writer, value any, opts ...json.Options) error {
 	out := EscapeJSON(w)
@@ -36,8 +36,8 @@ func writeJSON(w io.Writer, value any, opts ...json.Options) error {
 	return err
 }
 
-// forms are the elements of a list in another form.
-func forms[A, B any](list []A, form func(A) B) []B {
+// mapList are the elements of a list in another form.
+func mapList[A, B any](list []A, form func(A) B) []B {
 	out := make([]B, len(list))
 	for i, one := range list {
 		out[i] = form(one)
@@ -50,7 +50,7 @@ func forms[A, B any](list []A, form func(A) B) []B {
 // written as escapes, which mean the same.
 func EscapeJSON(w io.Writer) io.Writer {
 	endsLine := func(r rune) bool { return r == '\u2028' || r == '\u2029' } // for no terminal
-	return &escaper{w: w, unsafe: func(r rune) bool { return ui.Unsafe(r) && !endsLine(r) }}
+	return &escaper{w: w, unsafe: func(r rune) bool { return ui.IsUnsafe(r) && !endsLine(r) }}
 }
 
 // EscapeControls is EscapeJSON for the control characters alone, with which a file that

@@ -52,25 +52,25 @@ type lsSummary struct {
 	ExitCode int         `json:"exit_code"`
 }
 
-// Ls prints one document.
-func Ls(w io.Writer, l *render.Listing) error {
-	return JSON(w, lsDocument{lsSchema, l.Tool, slices.Collect(rows(l)), l.ExitCode})
+// PrintSessions prints one document.
+func PrintSessions(w io.Writer, l *render.Listing) error {
+	return JSON(w, lsDocument{lsSchema, l.Tool, slices.Collect(listRows(l)), l.ExitCode})
 }
 
 // LsLines prints a session a line, and a summary at last.
 func LsLines(w io.Writer, l *render.Listing) error {
 	out, count := bufio.NewWriter(w), 0
-	for r := range rows(l) {
+	for r := range listRows(l) {
 		r.Type = "session"
-		if err := line(out, r); err != nil {
+		if err := writeLine(out, r); err != nil {
 			return err
 		}
 		count++
 	}
-	return errors.Join(line(out, lsSummary{"summary", lsSchema, l.Tool, count, l.ExitCode}), out.Flush())
+	return errors.Join(writeLine(out, lsSummary{"summary", lsSchema, l.Tool, count, l.ExitCode}), out.Flush())
 }
 
-func rows(l *render.Listing) iter.Seq[lsRow] {
+func listRows(l *render.Listing) iter.Seq[lsRow] {
 	return func(yield func(lsRow) bool) {
 		for _, s := range l.Stores {
 			for _, r := range s.Rows {
@@ -123,8 +123,8 @@ type jsonLocation struct {
 	Error      string `json:"error,omitzero"`
 }
 
-// Stores prints the same as a document.
-func Stores(w io.Writer, tool render.Tool, kinds []render.KnownKind) error {
+// PrintStores prints the same as a document.
+func PrintStores(w io.Writer, tool render.Tool, kinds []render.KnownKind) error {
 	location := func(p render.KnownPlace) jsonLocation {
 		at := jsonLocation{Path: p.Path, Found: p.Found, Error: p.Error}
 		if p.Store != nil {
@@ -132,8 +132,8 @@ func Stores(w io.Writer, tool render.Tool, kinds []render.KnownKind) error {
 		}
 		return at
 	}
-	return JSON(w, storesDocument{"sessctl.stores/1", tool, forms(kinds, func(k render.KnownKind) jsonKind {
-		return jsonKind{k.Name, k.Title, forms(k.Places, location)}
+	return JSON(w, storesDocument{"sessctl.stores/1", tool, mapList(kinds, func(k render.KnownKind) jsonKind {
+		return jsonKind{k.Name, k.Title, mapList(k.Places, location)}
 	})})
 }
 
@@ -144,8 +144,8 @@ type configDocument struct {
 	Settings []config.Setting `json:"settings"`
 }
 
-// Config prints the same as a document.
-func Config(w io.Writer, tool render.Tool, file string, settings []config.Setting) error {
+// PrintConfig prints the same as a document.
+func PrintConfig(w io.Writer, tool render.Tool, file string, settings []config.Setting) error {
 	return JSON(w, configDocument{"sessctl.config/1", tool, file, settings})
 }
 
@@ -167,9 +167,9 @@ type jsonRule struct {
 	Page     string `json:"page,omitzero"`
 }
 
-// Explain prints rules as a document.
-func Explain(w io.Writer, tool render.Tool, pages []render.Page) error {
-	return JSON(w, explainDocument{"sessctl.explain/1", tool, forms(pages, func(p render.Page) jsonRule {
+// PrintRules prints rules as a document.
+func PrintRules(w io.Writer, tool render.Tool, pages []render.Page) error {
+	return JSON(w, explainDocument{"sessctl.explain/1", tool, mapList(pages, func(p render.Page) jsonRule {
 		r := p.Rule
 		return jsonRule{r.ID, r.Name, r.Title, r.Severity.String(), r.Safety.String(), r.Allow, r.Deep, r.Since, p.Markdown}
 	})})

@@ -50,8 +50,8 @@ type repairJSON struct {
 	triggers []session.Trigger
 }
 
-// Repair prints one document when all is known.
-func Repair(o render.RepairOptions) render.RepairWriter { return &repairJSON{RepairOptions: o} }
+// NewRepair prints one document when all is known.
+func NewRepair(o render.RepairOptions) render.RepairWriter { return &repairJSON{RepairOptions: o} }
 
 func (r *repairJSON) Plan(plan *repair.Plan, store *session.Store, left []*check.Finding) error {
 	r.plan, r.left, r.triggers = plan, leftOf(left), store.Triggers

@@ -80,7 +80,7 @@ type replaySummaryLine struct {
 	ExitCode int `json:"exit_code"`
 }
 
-func head(o *render.ReplayRows) replayHead {
+func headObject(o *render.ReplayRows) replayHead {
 	return replayHead{replaySchema, o.Tool, replaySource{o.Path}, o.Model.String()}
 }
 
@@ -119,11 +119,11 @@ type replayJSON struct {
 	next string // what stands in front of the next event, or of the end where none came
 }
 
-// Replay writes one document.
-func Replay(opts render.ReplayOptions) render.ReplayWriter {
+// NewReplay writes one document.
+func NewReplay(opts render.ReplayOptions) render.ReplayWriter {
 	j := &replayJSON{}
 	j.ReplayRows = render.NewReplayRows(opts, opts.Screen.Plain(), func(r *recording.Row) error {
-		if err := j.begin(); err != nil {
+		if err := j.beginEvent(); err != nil {
 			return err
 		}
 		j.next = ",\n" + eventIndent
@@ -135,10 +135,10 @@ func Replay(opts render.ReplayOptions) render.ReplayWriter {
 
 const eventIndent = "    "
 
-// begin writes what stands before an event.
-func (j *replayJSON) begin() error {
+// beginEvent writes what stands before an event.
+func (j *replayJSON) beginEvent() error {
 	if j.next == "" {
-		before, _, err := j.around(nil, 0)
+		before, _, err := j.aroundList(nil, 0)
 		if err != nil {
 			return err
 		}
@@ -148,10 +148,10 @@ func (j *replayJSON) begin() error {
 	return err
 }
 
-// around is what stands before the list of the events and behind it.
-func (j *replayJSON) around(findings []jsonFinding, code int) (before, behind string, err error) {
+// aroundList is what stands before the list of the events and behind it.
+func (j *replayJSON) aroundList(findings []jsonFinding, code int) (before, behind string, err error) {
 	const list = `"events": ` // within a string, a quotation mark has a backslash in front of it
-	text, err := json.Marshal(replayDocument{head(j.ReplayRows), nil, replayTail{findings, j.Summary, code}}, tolerant, jsontext.WithIndent("  "))
+	text, err := json.Marshal(replayDocument{headObject(j.ReplayRows), nil, replayTail{findings, j.Summary, code}}, tolerant, jsontext.WithIndent("  "))
 	before, behind, _ = strings.Cut(string(text), list+"[]")
 	return before + list, behind + "\n", err
 }
@@ -160,7 +160,7 @@ func (j *replayJSON) Close(end render.ReplayEnd) error {
 	if err := j.End(&end); err != nil {
 		return err
 	}
-	before, behind, err := j.around(forms(end.Findings, func(f *check.Finding) jsonFinding { return finding(j.Path, f) }), end.ExitCode)
+	before, behind, err := j.aroundList(mapList(end.Findings, func(f *check.Finding) jsonFinding { return findingObject(j.Path, f) }), end.ExitCode)
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func ReplayLines(opts render.ReplayOptions) render.ReplayWriter {
 	l.ReplayRows = render.NewReplayRows(opts, opts.Screen.Plain(), func(r *recording.Row) error {
 		object := rowObject(r, l.Model)
 		object.Type = "event"
-		return line(l.Out, object)
+		return writeLine(l.Out, object)
 	})
 	return l
 }
@@ -193,13 +193,13 @@ func (l *replayLines) Close(end render.ReplayEnd) error {
 		return err
 	}
 	for _, f := range end.Findings {
-		object := finding(l.Path, f)
+		object := findingObject(l.Path, f)
 		object.Type = "finding"
-		if err := line(l.Out, object); err != nil {
+		if err := writeLine(l.Out, object); err != nil {
 			return err
 		}
 	}
-	if err := line(l.Out, replaySummaryLine{"summary", head(l.ReplayRows), l.Summary, end.ExitCode}); err != nil {
+	if err := writeLine(l.Out, replaySummaryLine{"summary", headObject(l.ReplayRows), l.Summary, end.ExitCode}); err != nil {
 		return err
 	}
 	return l.Out.Flush()

@@ -67,8 +67,8 @@ type viewEvent struct {
 	Rules      []string    `json:"rules,omitempty"`
 }
 
-// View prints a view as one document.
-func View(w io.Writer, v *view.View, full bool) error { return JSON(w, viewDocumentOf(v, full)) }
+// PrintView prints a view as one document.
+func PrintView(w io.Writer, v *view.View, full bool) error { return JSON(w, viewDocumentOf(v, full)) }
 
 func viewDocumentOf(v *view.View, full bool) *viewDocument {
 	s := v.Shown
@@ -76,7 +76,7 @@ func viewDocumentOf(v *view.View, full bool) *viewDocument {
 		Schema:  viewSchema,
 		Store:   viewStore{v.Store.Path, v.Store.Kind, v.Store.Read},
 		Session: viewSession{s.ID, s.Title, s.Agent, s.Parent},
-		Events:  events([]viewEvent{}, s, full),
+		Events:  appendEvents([]viewEvent{}, s, full),
 	}
 	if v.Visibility != nil {
 		d.addVisibility(v, full)
@@ -85,7 +85,7 @@ func viewDocumentOf(v *view.View, full bool) *viewDocument {
 		d.Lanes = viewLanesOf(v.Lanes)
 	}
 	if v.Borders != nil {
-		d.Borders = forms(v.Borders, func(b view.Border) viewBorder { return viewBorderOf(&b, full) })
+		d.Borders = mapList(v.Borders, func(b view.Border) viewBorder { return viewBorderOf(&b, full) })
 	}
 	if v.Request != nil {
 		d.addRequest(v.Request, full)
@@ -93,9 +93,9 @@ func viewDocumentOf(v *view.View, full bool) *viewDocument {
 	return d
 }
 
-// events lists the items of a session, and those of a sub-session behind the
+// appendEvents lists the items of a session, and those of a sub-session behind the
 // item that refers to it.
-func events(list []viewEvent, s *view.Session, full bool) []viewEvent {
+func appendEvents(list []viewEvent, s *view.Session, full bool) []viewEvent {
 	for i := range s.Rows {
 		r := &s.Rows[i]
 		if r.Stored != nil {
@@ -107,7 +107,7 @@ func events(list []viewEvent, s *view.Session, full bool) []viewEvent {
 			list = append(list, e)
 		}
 		if r.Child != nil {
-			list = events(list, r.Child, full)
+			list = appendEvents(list, r.Child, full)
 		}
 	}
 	return list
@@ -127,7 +127,7 @@ func callIDs(it *session.Item) []string {
 	if it == nil || it.Kind != session.Message {
 		return nil
 	}
-	return forms(it.Calls, func(c session.Call) string { return c.ID })
+	return mapList(it.Calls, func(c session.Call) string { return c.ID })
 }
 
 // ResultIDs are the ids of the calls that a message answers.
@@ -135,7 +135,7 @@ func ResultIDs(it *session.Item) []string {
 	if it == nil || it.Kind != session.Message {
 		return nil
 	}
-	return forms(it.Results, func(r session.Result) string { return r.CallID })
+	return mapList(it.Results, func(r session.Result) string { return r.CallID })
 }
 
 // wholeText is what a row says: its text, or the texts of its results.
@@ -213,7 +213,7 @@ func (d *viewDocument) addRequest(r *view.Request, full bool) {
 	if r.AsIs {
 		d.Profile.Mode = "as-is"
 	}
-	d.Request = forms(r.Parts, func(p view.Part) requestPart { return requestPartOf(&p, full) })
+	d.Request = mapList(r.Parts, func(p view.Part) requestPart { return requestPartOf(&p, full) })
 	d.Verdict = &verdict{
 		Verdict: r.Answer.Verdict.String(), Accepted: r.Answer.Verdict != check.Reject, Voice: r.Answer.Viewer,
 		Adjusted: r.Adjusted, Eased: r.Eased, Risk: r.Risk(), Closed: r.Closed,
@@ -222,13 +222,13 @@ func (d *viewDocument) addRequest(r *view.Request, full bool) {
 		d.Verdict.Error = r.Answer.Error
 	}
 	if r.Masking != nil {
-		d.Verdict.Invented, d.Verdict.Dropped = masked(r.Masking.Invented), masked(r.Masking.Dropped)
+		d.Verdict.Invented, d.Verdict.Dropped = maskedCalls(r.Masking.Invented), maskedCalls(r.Masking.Dropped)
 	}
 }
 
 func requestPartOf(p *view.Part, full bool) requestPart {
 	out := requestPart{
-		Message: item(p.Message), Role: p.Role, Item: item(p.Row.Item), Kind: p.Kind(), Sent: !p.Unsent,
+		Message: itemIndex(p.Message), Role: p.Role, Item: itemIndex(p.Row.Item), Kind: p.Kind(), Sent: !p.Unsent,
 		Calls: callIDs(p.Row.Stored), Results: ResultIDs(p.Row.Stored),
 	}
 	if p.Last > p.Message {
@@ -237,16 +237,16 @@ func requestPartOf(p *view.Part, full bool) requestPart {
 	if full {
 		out.Text = wholeText(&p.Row)
 	}
-	out.Rejected = forms(p.Rejected, func(f view.Rejection) requestFlaw { return requestFlaw{f.Rules, f.Error} })
-	out.Adjusted = forms(p.Adjusted, func(a view.Adjustment) adjustment {
+	out.Rejected = mapList(p.Rejected, func(f view.Rejection) requestFlaw { return requestFlaw{f.Rules, f.Error} })
+	out.Adjusted = mapList(p.Adjusted, func(a view.Adjustment) adjustment {
 		return adjustment{a.Rule, a.Sent, map[bool]string{false: "adapter", true: "runtime"}[a.Runtime], a.Error}
 	})
-	out.Renamed = forms(p.Renamed, func(name view.Renaming) renaming { return renaming{name.From, name.To} })
+	out.Renamed = mapList(p.Renamed, func(name view.Renaming) renaming { return renaming{name.From, name.To} })
 	return out
 }
 
-func masked(list []view.Masked) []maskedCall {
-	return forms(list, func(m view.Masked) maskedCall { return maskedCall{m.Item, m.Call} })
+func maskedCalls(list []view.Masked) []maskedCall {
+	return mapList(list, func(m view.Masked) maskedCall { return maskedCall{m.Item, m.Call} })
 }
 
 // viewLanes are what happened between agents; the items are in events.
@@ -281,7 +281,7 @@ func viewLanesOf(l *view.Lanes) *viewLanes {
 		}
 		return one
 	}
-	return &viewLanes{forms(l.List, func(lane view.Lane) string { return lane.Name }), forms(l.Steps, step)}
+	return &viewLanes{mapList(l.List, func(lane view.Lane) string { return lane.Name }), mapList(l.Steps, step)}
 }
 
 type viewBorder struct {
@@ -344,7 +344,7 @@ func viewBorderOf(b *view.Border, full bool) viewBorder {
 		goal := said(b.Goal)
 		out.Goal = &goal
 	}
-	out.In = forms(b.Given, func(i int) borderGiven {
+	out.In = mapList(b.Given, func(i int) borderGiven {
 		it := &b.Child.Items[i]
 		given := borderGiven{Item: i, Kind: it.Kind.String(), Role: it.Role.String(), Implicit: it.Flags.Has(session.Implicit)}
 		if it.Body != nil {
@@ -355,8 +355,8 @@ func viewBorderOf(b *view.Border, full bool) viewBorder {
 	if o := b.Out; o != nil {
 		out.Out = &borderOut{o.Item, o.Answer, o.Result.IsError, o.Result.Pending, said(o.Result.Text)}
 	}
-	out.Besides = forms(b.Crossed, func(f *check.Finding) borderFound {
-		return borderFound{f.Rule.ID, f.Severity.String(), render.Place(f), f.Message}
+	out.Besides = mapList(b.Crossed, func(f *check.Finding) borderFound {
+		return borderFound{f.Rule.ID, f.Severity.String(), render.FindingPlace(f), f.Message}
 	})
 	return out
 }
@@ -373,7 +373,7 @@ func (l branchLabel) MarshalJSONTo(enc *jsontext.Encoder) error {
 }
 
 func (l branchLabel) isObject() bool {
-	parsed := branch.Parse(string(l))
+	parsed := branch.ParseLabel(string(l))
 	return parsed.Tokens != nil || parsed.Forks != nil
 }
 
@@ -412,7 +412,7 @@ func (d *viewDocument) addVisibility(v *view.View, full bool) {
 		viewer := &asked.Viewers[i]
 		out := keyedViewer{viewViewer: viewViewer{
 			Branch: branchLabel(viewer.Branch), Agent: viewer.Agent, Scope: viewer.Scope,
-			Tokens: branch.Parse(viewer.Set).Tokens,
+			Tokens: branch.ParseLabel(viewer.Set).Tokens,
 		}}
 		if viewer.Session != v.Shown.Session {
 			out.Session = viewer.Session.ID
@@ -420,9 +420,9 @@ func (d *viewDocument) addVisibility(v *view.View, full bool) {
 		if len(asked.Models) == 1 {
 			out.Model = asked.Models[0].Name
 		}
-		if asked.Crowd() {
+		if asked.IsCrowd() {
 			out.Sees = perModel(asked, func(m int) any {
-				return view.RunWords(asked.Runs(i, func(e *view.Event) bool { return asked.Cell(e, i, m).Visible }), "-", ",")
+				return view.RunWords(asked.RunsWhere(i, func(e *view.Event) bool { return asked.Cell(e, i, m).Visible }), "-", ",")
 			})
 		}
 		if keyed {
@@ -442,33 +442,33 @@ func (d *viewDocument) addVisibility(v *view.View, full bool) {
 		d.Recomputed = d.Recomputed || m.Recomputed
 		d.Unreadable += m.Unreadable
 	}
-	d.Tokens = forms(asked.Holders, func(h view.Holder) tokenHolder {
+	d.Tokens = mapList(asked.Holders, func(h view.Holder) tokenHolder {
 		return tokenHolder{h.Agent, branchLabel(h.Branch), h.Invocation, h.Tokens, h.Sees}
 	})
-	d.Events = forms(asked.Events, func(e view.Event) viewEvent { return visibleEvent(asked, &e, full) })
+	d.Events = mapList(asked.Events, func(e view.Event) viewEvent { return visibleEvent(asked, &e, full) })
 }
 
 func visibleEvent(v *view.Visibility, e *view.Event, full bool) viewEvent {
 	out := viewEventOf(e.Session.ID, e.Stored())
 	out.Item, out.ID, out.Depth, out.Rules = e.Item, e.Key(), e.Depth, e.Rules
-	out.Tokens = branch.Parse(e.Set).Tokens
+	out.Tokens = branch.ParseLabel(e.Set).Tokens
 	if full {
 		out.Text = e.Text()
 	}
 	switch {
-	case v.Crowd(): // each viewer says what it sees
+	case v.IsCrowd(): // each viewer says what it sees
 	case v.Single && len(v.Models) == 1:
 		cell := v.Cell(e, 0, 0)
 		out.Visible, out.Reason = cell.Visible, cell.Reason.String()
 	default:
-		out.Visible = verdicts(v, e)
+		out.Visible = viewerVerdicts(v, e)
 	}
 	return out
 }
 
-// verdicts are what viewers see of an event, by their keys, and of two models by their
+// viewerVerdicts are what viewers see of an event, by their keys, and of two models by their
 // names.
-func verdicts(v *view.Visibility, e *view.Event) any {
+func viewerVerdicts(v *view.Visibility, e *view.Event) any {
 	seen := func(viewer, model int) any {
 		cell := v.Cell(e, viewer, model)
 		return visible{cell.Visible, cell.Reason.String()}

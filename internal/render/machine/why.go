@@ -114,24 +114,24 @@ type whyRepair struct {
 	Recent     bool     `json:"recent,omitzero"`
 }
 
-// Why prints a diagnosis as one document. It holds neither the pasted text nor the text
+// PrintDiagnosis prints a diagnosis as one document. It holds neither the pasted text nor the text
 // of any message.
-func Why(d *why.Diagnosis, o render.WhyOptions) error {
+func PrintDiagnosis(d *why.Diagnosis, o render.WhyOptions) error {
 	doc := whyDocument{
 		Schema: whySchema, Tool: o.Tool, Verdict: d.Verdict, Chosen: d.Chosen, Cause: d.Cause, More: d.More, Mapped: d.Mapped, Absent: d.Absent,
 		Next: d.Next, Broken: d.Broken, ExitCode: o.ExitCode,
-		Searched:   forms(d.Searched, func(s why.Searched) whySearched { return whySearched(s) }),
-		Candidates: forms(d.Candidates, func(c why.Candidate) whySession { return whySession{c.Store, c.ID, c.Title, c.Touched} }),
-		Findings: forms(d.Findings, func(f *check.Finding) whyFinding {
-			return whyFinding{f.Rule.ID, f.Rule.Name, f.Session, f.Items, f.Reported()}
+		Searched:   mapList(d.Searched, func(s why.Searched) whySearched { return whySearched(s) }),
+		Candidates: mapList(d.Candidates, func(c why.Candidate) whySession { return whySession{c.Store, c.ID, c.Title, c.Touched} }),
+		Findings: mapList(d.Findings, func(f *check.Finding) whyFinding {
+			return whyFinding{f.Rule.ID, f.Rule.Name, f.Session, f.Items, f.ReportedMessage()}
 		}),
 	}
 	if a := d.Asked; a != nil {
-		doc.Asked = &whyAsked{a.Kind.String(), a.Rules, a.Profiles, a.IDs, item(a.Message)}
+		doc.Asked = &whyAsked{a.Kind.String(), a.Rules, a.Profiles, a.IDs, itemIndex(a.Message)}
 	}
 	if a := d.Pasted; a != nil {
 		doc.Pasted = &whyPasted{Recognised: a.Kind != errtext.Unknown, From: a.From, Meaning: a.Meaning, Rules: append([]string{}, a.Rules...), IsCause: a.IsCause(), Next: a.Next,
-			Also: forms(a.Also, func(s errtext.Said) whyAlso {
+			Also: mapList(a.Also, func(s errtext.Said) whyAlso {
 				return whyAlso{s.Kind.String(), s.From, s.Meaning, append([]string{}, s.Rules...), s.IsCause(), s.Next}
 			})}
 	}
@@ -142,11 +142,11 @@ func Why(d *why.Diagnosis, o render.WhyOptions) error {
 		doc.Kind, doc.Writer, doc.Read = d.Store.Kind, d.Store.Writer.String(), d.Store.Read
 	}
 	if a := d.Answer; a != nil {
-		doc.Answer = &whyAnswer{a.Profile.Name, a.Verdict.String(), a.Error, item(a.Item)}
+		doc.Answer = &whyAnswer{a.Profile.Name, a.Verdict.String(), a.Error, itemIndex(a.Item)}
 		doc.Messages = &whyMessages{d.Stored, d.Sent, d.Notices, d.Summed}
 	}
 	if r := d.Repair; r != nil {
-		doc.Repair = &whyRepair{Commands: r.Commands, Undo: r.Undo, Does: []string{}, Edits: r.Plan.Edits(), Allow: r.Allow, AssumeDead: r.AssumeDead, Left: r.Left, Doubtful: r.Doubtful, Recent: r.Recent}
+		doc.Repair = &whyRepair{Commands: r.Commands, Undo: r.Undo, Does: []string{}, Edits: r.Plan.CountEdits(), Allow: r.Allow, AssumeDead: r.AssumeDead, Left: r.Left, Doubtful: r.Doubtful, Recent: r.Recent}
 		for _, t := range r.Plan.Trees {
 			for i := range t.Fixes {
 				doc.Repair.Does = append(doc.Repair.Does, t.Fixes[i].Title)

@@ -40,14 +40,14 @@ func newReplayDiagram(opts render.ReplayOptions) *replayDiagram {
 	opts.All = false
 	d := &replayDiagram{names: map[string]string{}, alias: map[*replay.Frame]string{}}
 	d.ReplayRows = render.NewReplayRows(opts, opts.Screen.Plain(), func(r *recording.Row) error {
-		d.row(r)
-		return d.flush()
+		d.drawRow(r)
+		return d.flushSteps()
 	})
 	d.print = document.Mermaid(d.ReplayRows)
 	return d
 }
 
-func (d *replayDiagram) flush() error {
+func (d *replayDiagram) flushSteps() error {
 	steps := d.steps
 	d.steps = nil
 	return d.print(document.Document{steps})
@@ -57,37 +57,37 @@ func (d *replayDiagram) Close(end render.ReplayEnd) error {
 	if err := d.End(&end); err != nil {
 		return err
 	}
-	d.release("")
+	d.releaseHeld("")
 	d.flushNotes()
 	for _, o := range slices.Backward(d.open) {
 		d.steps = append(d.steps, document.Step{Kind: document.Release, From: o.to})
 	}
-	if err := d.flush(); err != nil {
+	if err := d.flushSteps(); err != nil {
 		return err
 	}
 	return d.Out.Flush()
 }
 
-// row draws the arrows and the notes of a row.
-func (d *replayDiagram) row(r *recording.Row) {
+// drawRow draws the arrows and the notes of a row.
+func (d *replayDiagram) drawRow(r *recording.Row) {
 	if r.Kind == recording.UserMessage && r.Agent == "" && d.held == nil && d.names[r.Target] == "" {
 		held := *r
 		d.held = &held
 		return
 	}
-	d.release(runAgent(r))
+	d.releaseHeld(runAgent(r))
 	if r.Depth > r.Before {
-		d.delegate(r)
+		d.drawDelegation(r)
 		return
 	}
 	if r.Depth < r.Before {
-		d.returns(r)
+		d.drawReturns(r)
 	}
 	switch {
-	case r.Action == replay.Persist && !piece(r):
-		d.arrow(r)
+	case r.Action == replay.Persist && !isPiece(r):
+		d.drawArrow(r)
 	case r.Action == replay.Skip || r.Anomaly != nil || r.Disagree() || r.Kind == recording.Failed || r.Kind == recording.Restarted:
-		d.note(r)
+		d.addNote(r)
 	}
 }
 
@@ -99,65 +99,65 @@ func runAgent(r *recording.Row) string {
 	return ""
 }
 
-// release prints the message that is held: now it is known whom it is for.
-func (d *replayDiagram) release(agent string) {
+// releaseHeld prints the message that is held: now it is known whom it is for.
+func (d *replayDiagram) releaseHeld(agent string) {
 	r := d.held
 	if r == nil {
 		return
 	}
 	d.held = nil
 	r.Agent = cmp.Or(agent, "session")
-	d.row(r)
+	d.drawRow(r)
 }
 
-// piece reports whether a row is told with the message that it becomes part of.
-func piece(r *recording.Row) bool {
+// isPiece reports whether a row is told with the message that it becomes part of.
+func isPiece(r *recording.Row) bool {
 	return r.Kind == recording.Choice || r.Kind == recording.Reasoning || r.Kind == recording.PartialCall
 }
 
-// arrow shows what is stored in the session: as said to or by the user, or by the
+// drawArrow shows what is stored in the session: as said to or by the user, or by the
 // session to itself.
-func (d *replayDiagram) arrow(r *recording.Row) {
+func (d *replayDiagram) drawArrow(r *recording.Row) {
 	answer := r.Kind == recording.MessageAdded && len(r.Calls) == 0 && r.Call == ""
 	user := ""
 	if r.Kind == recording.UserMessage || answer {
-		user = d.participant("\x00user", "user")
+		user = d.addParticipant("\x00user", "user")
 	}
-	at := d.session(r)
+	at := d.sessionParticipant(r)
 	switch {
 	case answer:
-		d.send(document.Answer, at, user, arrowWords(r, d.Model))
+		d.addArrow(document.Answer, at, user, arrowWords(r, d.Model))
 	case user != "":
-		d.send(document.Send, user, at, arrowWords(r, d.Model))
+		d.addArrow(document.Send, user, at, arrowWords(r, d.Model))
 	default:
-		d.send(document.Send, at, at, arrowWords(r, d.Model))
+		d.addArrow(document.Send, at, at, arrowWords(r, d.Model))
 	}
 }
 
-func (d *replayDiagram) send(kind document.StepKind, from, to, words string) {
+func (d *replayDiagram) addArrow(kind document.StepKind, from, to, words string) {
 	d.flushNotes()
 	d.steps = append(d.steps, document.Step{Kind: kind, From: from, To: to, Lines: []string{words}})
 }
 
-// delegate draws the arrow to a sub-session.
-func (d *replayDiagram) delegate(r *recording.Row) {
+// drawDelegation draws the arrow to a sub-session.
+func (d *replayDiagram) drawDelegation(r *recording.Row) {
 	var caller *replay.Frame
 	if r.Frame != nil {
 		caller = r.Frame.Parent
 	}
-	from := d.frame(caller, "")
-	to := d.frame(r.Frame, r.Agent)
+	from := d.frameParticipant(caller, "")
+	to := d.frameParticipant(r.Frame, r.Agent)
 	call := r.Call
 	if call == "" && r.Frame != nil {
 		call = r.Frame.Call
 	}
 	d.open = append(d.open, openArrow{r.Frame, call, from, to})
-	d.send(document.Open, from, to, delegationWords(call, arrowColumns)+" opens")
+	d.addArrow(document.Open, from, to, delegationWords(call, arrowColumns)+" opens")
 }
 
-// returns draws an arrow back for every delegation that a row closes: the one that
+// drawReturns draws an arrow back for every delegation that a row closes: the one that
 // it names, else the last ones.
-func (d *replayDiagram) returns(r *recording.Row) {
+func (d *replayDiagram) drawReturns(r *recording.Row) {
 	for range r.Before - r.Depth {
 		at := len(d.open) - 1
 		if at < 0 {
@@ -172,14 +172,14 @@ func (d *replayDiagram) returns(r *recording.Row) {
 		o := d.open[at]
 		d.open = slices.Delete(d.open, at, at+1)
 		delete(d.alias, o.frame)
-		d.send(document.Close, o.to, o.from, delegationWords(o.call, arrowColumns)+" closes")
+		d.addArrow(document.Close, o.to, o.from, delegationWords(o.call, arrowColumns)+" closes")
 	}
 }
 
-// note collects what is said about one session in a row, a few lines at a time.
-func (d *replayDiagram) note(r *recording.Row) {
+// addNote collects what is said about one session in a row, a few lines at a time.
+func (d *replayDiagram) addNote(r *recording.Row) {
 	const most = 6
-	at := d.session(r)
+	at := d.sessionParticipant(r)
 	if at != d.over || len(d.notes) == most {
 		d.flushNotes()
 	}
@@ -224,30 +224,30 @@ func arrowWords(r *recording.Row, model recording.Model) string {
 	return strconv.FormatInt(r.Line, 10) + " " + words
 }
 
-// session is the participant that a row belongs to: that of its frame, else of the
+// sessionParticipant is the participant that a row belongs to: that of its frame, else of the
 // session that it would be stored in, else of the run.
-func (d *replayDiagram) session(r *recording.Row) string {
+func (d *replayDiagram) sessionParticipant(r *recording.Row) string {
 	switch {
 	case r.Frame != nil && (r.Target == "" || r.Target == r.Frame.Child):
-		return d.frame(r.Frame, r.Agent)
+		return d.frameParticipant(r.Frame, r.Agent)
 	case r.Target == "":
-		return d.frame(nil, r.Agent)
+		return d.frameParticipant(nil, r.Agent)
 	}
-	name := d.participant(r.Target, participantWords(r.Agent, r.Target))
+	name := d.addParticipant(r.Target, participantWords(r.Agent, r.Target))
 	if r.Frame == nil && r.Action == replay.Persist {
 		d.run = name
 	}
 	return name
 }
 
-// frame is the participant of an open delegation, or of the run for nil. Where its
+// frameParticipant is the participant of an open delegation, or of the run for nil. Where its
 // session is not known it has none but its agent's name.
-func (d *replayDiagram) frame(f *replay.Frame, agent string) string {
+func (d *replayDiagram) frameParticipant(f *replay.Frame, agent string) string {
 	switch {
 	case f == nil && d.run != "":
 		return d.run
 	case f == nil:
-		d.run = d.participant("", participantWords(agent, ""))
+		d.run = d.addParticipant("", participantWords(agent, ""))
 		return d.run
 	case d.alias[f] != "":
 		return d.alias[f]
@@ -256,13 +256,13 @@ func (d *replayDiagram) frame(f *replay.Frame, agent string) string {
 	if place == "" {
 		place = "\x00" + strconv.Itoa(len(d.names))
 	}
-	d.alias[f] = d.participant(place, participantWords(f.Agent, f.Child))
+	d.alias[f] = d.addParticipant(place, participantWords(f.Agent, f.Child))
 	return d.alias[f]
 }
 
-// participant is the short name of a place in the diagram, which appears when it
+// addParticipant is the short name of a place in the diagram, which appears when it
 // is named first.
-func (d *replayDiagram) participant(place, label string) string {
+func (d *replayDiagram) addParticipant(place, label string) string {
 	if name := d.names[place]; name != "" {
 		return name
 	}

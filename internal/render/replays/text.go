@@ -21,11 +21,11 @@ import (
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
-// Replay makes the writer of a format: text, table, json, ndjson or mermaid.
-func Replay(format string, opts render.ReplayOptions) render.ReplayWriter {
+// NewReplayWriter makes the writer of a format: text, table, json, ndjson or mermaid.
+func NewReplayWriter(format string, opts render.ReplayOptions) render.ReplayWriter {
 	switch format {
 	case "json":
-		return machine.Replay(opts)
+		return machine.NewReplay(opts)
 	case "ndjson":
 		return machine.ReplayLines(opts)
 	case "mermaid":
@@ -51,28 +51,28 @@ type replayText struct {
 func newReplayText(opts render.ReplayOptions, table bool) *replayText {
 	t := &replayText{columns: replayColumns(opts.Screen.Width, table), table: table}
 	t.cells = make([]string, len(t.columns))
-	t.ReplayRows = render.NewReplayRows(opts, opts.Screen, t.row)
+	t.ReplayRows = render.NewReplayRows(opts, opts.Screen, t.printRow)
 	return t
 }
 
-// row prints a row. The pieces of an answer say the same but for their lines.
-func (t *replayText) row(r *recording.Row) error {
-	if err := t.begin(); err != nil {
+// printRow prints a row. The pieces of an answer say the same but for their lines.
+func (t *replayText) printRow(r *recording.Row) error {
+	if err := t.printBeginning(); err != nil {
 		return err
 	}
 	number := padLeft(strconv.FormatInt(r.Line, 10), t.columns[0].width)
 	if !r.Again || len(number) != t.wide || r.Kind != recording.Choice && r.Kind != recording.Reasoning {
 		t.wide = len(number)
-		t.rest = t.behind(t.rest[:0], r)
+		t.rest = t.appendBehind(t.rest[:0], r)
 	}
 	sign, style := replaySign(r)
-	t.text = append(t.paint(t.paint(t.text[:0], style, sign), &ui.Dim, number), t.rest...)
+	t.text = append(t.appendStyled(t.appendStyled(t.text[:0], style, sign), &ui.Dim, number), t.rest...)
 	_, err := t.Write(t.text)
 	return err
 }
 
-// behind appends what stands behind the line of a row.
-func (t *replayText) behind(to []byte, r *recording.Row) []byte {
+// appendBehind appends what stands behind the line of a row.
+func (t *replayText) appendBehind(to []byte, r *recording.Row) []byte {
 	const whole = 1 << 16 // of ids
 	oneLine := t.table && !t.Screen.Terminal
 	cells, last := t.cells, len(t.columns)-1
@@ -94,11 +94,11 @@ func (t *replayText) behind(to []byte, r *recording.Row) []byte {
 	var more []string // lines of the reason
 	if width := t.columns[last].width - over; oneLine {
 		cells[last] = strings.Join(append(cells[last:], left...), "; ")
-	} else if !ui.Fits(cells[last], width) {
+	} else if !ui.FitsLine(cells[last], width) {
 		more = ui.Wrap(cells[last], width)
 		cells[last], more = more[0], more[1:]
 	}
-	to = t.line(to, cells, r)
+	to = t.appendCells(to, cells, r)
 	for _, rest := range more {
 		to = append(append(append(to, strings.Repeat(" ", t.columns[last].from)...), rest...), '\n')
 	}
@@ -106,14 +106,14 @@ func (t *replayText) behind(to []byte, r *recording.Row) []byte {
 		return to
 	}
 	below, words := strings.Repeat(" ", t.columns[1].from), strings.Join(left, "; ")
-	if t.Screen.Color || !ui.Fits(words, t.Screen.TextWidth()-len(below)) {
+	if t.Screen.Color || !ui.FitsLine(words, t.Screen.TextWidth()-len(below)) {
 		words = ui.Dim.Render(words)
 	}
 	return append(to, ui.Hang(below, below, words, t.Screen.TextWidth())...)
 }
 
-// line appends the cells behind the first one in their columns; r is nil for their names.
-func (t *replayText) line(to []byte, cells []string, r *recording.Row) []byte {
+// appendCells appends the cells behind the first one in their columns; r is nil for their names.
+func (t *replayText) appendCells(to []byte, cells []string, r *recording.Row) []byte {
 	used := signColumns + t.wide
 	for i, c := range t.columns[1:] {
 		gap := max(t.columns[i].gap, c.from-used)
@@ -121,9 +121,9 @@ func (t *replayText) line(to []byte, cells []string, r *recording.Row) []byte {
 		used += gap + ui.Width(cells[i+1])
 		switch {
 		case r == nil:
-			to = t.paint(to, &ui.Dim, cells[i+1])
+			to = t.appendStyled(to, &ui.Dim, cells[i+1])
 		case c.style != nil:
-			to = t.paint(to, c.style(r), cells[i+1])
+			to = t.appendStyled(to, c.style(r), cells[i+1])
 		default:
 			to = append(to, cells[i+1]...)
 		}
@@ -131,17 +131,17 @@ func (t *replayText) line(to []byte, cells []string, r *recording.Row) []byte {
 	return append(bytes.TrimRight(to, " "), '\n')
 }
 
-// paint appends a text in a style. Styles cost time, so they are left out where the
+// appendStyled appends a text in a style. Styles cost time, so they are left out where the
 // screen would take them out.
-func (t *replayText) paint(to []byte, style *lipgloss.Style, text string) []byte {
+func (t *replayText) appendStyled(to []byte, style *lipgloss.Style, text string) []byte {
 	if t.Screen.Color && strings.TrimSpace(text) != "" {
 		text = style.Render(text)
 	}
 	return append(to, text...)
 }
 
-// begin says what is read, which model decides, and what the columns are.
-func (t *replayText) begin() error {
+// printBeginning says what is read, which model decides, and what the columns are.
+func (t *replayText) printBeginning() error {
 	if t.begun {
 		return nil
 	}
@@ -156,7 +156,7 @@ func (t *replayText) begin() error {
 		names[i] = c.name
 	}
 	t.wide = t.columns[0].width
-	_, err := t.Write(t.line(t.paint([]byte(out.String()+" "), &ui.Dim, names[0]), names, nil))
+	_, err := t.Write(t.appendCells(t.appendStyled([]byte(out.String()+" "), &ui.Dim, names[0]), names, nil))
 	return err
 }
 
@@ -166,7 +166,7 @@ func (t *replayText) Close(end render.ReplayEnd) error {
 	if err := t.End(&end); err != nil {
 		return err
 	}
-	if err := t.begin(); err != nil {
+	if err := t.printBeginning(); err != nil {
 		return err
 	}
 	var doc document.Document
@@ -178,11 +178,11 @@ func (t *replayText) Close(end render.ReplayEnd) error {
 		if t.table {
 			body = render.FindingLines
 		}
-		shown, hidden := render.Limit(end.Findings, t.MaxFindings)
+		shown, hidden := render.LimitFindings(end.Findings, t.MaxFindings)
 		doc = append(append(doc, body(shown, t.Screen.TextWidth())...), document.Gap{}, render.HiddenLines(hidden))
 	}
 	if !t.Quiet {
-		doc = append(doc, t.tally(end.Findings)...)
+		doc = append(doc, t.tallyBlocks(end.Findings)...)
 		if len(end.Next) > 0 {
 			doc = append(doc, document.Gap{}, document.Commands{Lead: "Next:", List: end.Next})
 		}
@@ -193,8 +193,8 @@ func (t *replayText) Close(end render.ReplayEnd) error {
 	return t.Out.Flush()
 }
 
-// tally counts: "54 events, shown as 19 rows: 9 belong to this session, 6 to sub-sessions".
-func (t *replayText) tally(findings []*check.Finding) document.Document {
+// tallyBlocks counts: "54 events, shown as 19 rows: 9 belong to this session, 6 to sub-sessions".
+func (t *replayText) tallyBlocks(findings []*check.Finding) document.Document {
 	s := t.Summary
 	doc := document.Document{
 		render.Say(fmt.Sprintf("%s, shown as %s: %s belong to this session, %s to sub-sessions",
@@ -202,7 +202,7 @@ func (t *replayText) tally(findings []*check.Finding) document.Document {
 		render.Say(ui.Count(s.Delegations, "delegation")),
 	}
 	if s.Disagreements > 0 {
-		decides, other := compared(t.Model)
+		decides, other := comparedModels(t.Model)
 		doc = append(doc, render.Say(render.Span(document.Notice, disagreeSign), " "+ui.Count(s.Disagreements, "row")+
 			" on which the "+decides.String()+" model and the "+other.String()+" model disagree"))
 	}
@@ -210,7 +210,7 @@ func (t *replayText) tally(findings []*check.Finding) document.Document {
 		doc = append(doc, render.Say(render.Span(document.Bad, oddSign), " "+ui.Count(t.Odd, "row")+" on which an event does not fit what came before"))
 	}
 	if len(findings) > 0 {
-		doc = append(doc, document.Line(document.Words(render.Severities(findings), " in the recording")))
+		doc = append(doc, document.Line(document.Words(render.SeverityCounts(findings), " in the recording")))
 	}
 	return doc
 }
@@ -369,7 +369,7 @@ func frameCell(r *recording.Row, width int, _ *[]string) string {
 	for i, agent := range path {
 		names[i] = agentWords(agent)
 	}
-	return ui.Tail(strings.Join(names, "/"), width)
+	return ui.TruncateLeft(strings.Join(names, "/"), width)
 }
 
 const nothingSign = "–"
@@ -413,9 +413,9 @@ var replayModels = [...]string{
 	recording.BySession: "Session ids decide, and without ids the running streams (--assign-by session-id).",
 }
 
-// compared are the deciding model and the one that it is compared with. Session
+// comparedModels are the deciding model and the one that it is compared with. Session
 // ids and streams decide in the automatic one, where the depth helps out.
-func compared(m recording.Model) (decides, other recording.Model) {
+func comparedModels(m recording.Model) (decides, other recording.Model) {
 	if m == recording.ByDepth {
 		return recording.ByDepth, recording.BySession
 	}
@@ -485,7 +485,7 @@ func replayWhy(r *recording.Row, idWidth int) string {
 
 // replayOther says what the other model would do with a row.
 func replayOther(r *recording.Row, model recording.Model, idWidth int) string {
-	_, other := compared(model)
+	_, other := comparedModels(model)
 	return other.String() + " model: " + r.Other.String() + ", " + reasonWords(r, r.OtherReason, idWidth)
 }
 
@@ -576,7 +576,7 @@ func callWords(id string, width int) string {
 	if strings.TrimSpace(id) == "" {
 		id = strconv.Quote(id)
 	}
-	return ui.Tail(ui.Clean(id), width)
+	return ui.TruncateLeft(ui.Clean(id), width)
 }
 
-func shortID(id string) string { return ui.Clean(rules.Short(id)) }
+func shortID(id string) string { return ui.Clean(rules.ShortID(id)) }

@@ -13,8 +13,8 @@ import (
 	"github.com/sessctl/sessctl/internal/view"
 )
 
-// borders are what passed between sessions and their children.
-func borders(v *view.View, full bool) document.Document {
+// borderBlocks are what passed between sessions and their children.
+func borderBlocks(v *view.View, full bool) document.Document {
 	if len(v.Borders) == 0 {
 		return document.Document{render.Say(noBorders)}
 	}
@@ -22,7 +22,7 @@ func borders(v *view.View, full bool) document.Document {
 	told := map[*check.Finding]bool{}
 	for i := range v.Borders {
 		b := &v.Borders[i]
-		fresh, besides := crossed(b, told)
+		fresh, besides := crossedFindings(b, told)
 		lines := append(borderLines(b), besides)
 		for n := range lines {
 			lines[n].Whole = full
@@ -32,7 +32,7 @@ func borders(v *view.View, full bool) document.Document {
 		}
 		it := document.Item{Text: document.Words(render.Span(document.Lead, borderHead(b, v.Shown.Session))), Below: []document.Block{lines}}
 		for _, f := range fresh {
-			it.Below = append(it.Below, render.Finding(f, render.Said(f), false))
+			it.Below = append(it.Below, render.NewFinding(f, render.SaidMessage(f), false))
 		}
 		doc = append(doc, document.List{it}, document.Gap{})
 	}
@@ -49,15 +49,15 @@ func borderHead(b *view.Border, shown *session.Session) string {
 	}
 	text := fmt.Sprintf("item %d: %s (%s) asks %s", b.Item, b.Call.ID, b.Call.Name, who)
 	if b.Caller != shown {
-		text = "in " + rules.Short(b.Caller.ID) + ", " + text
+		text = "in " + rules.ShortID(b.Caller.ID) + ", " + text
 	}
 	switch {
 	case b.Child == nil:
 		return text + " in a session that is not known"
 	case b.Shared > 1:
-		return text + fmt.Sprintf(" in session %s, which %d calls share", rules.Short(b.Child.ID), b.Shared)
+		return text + fmt.Sprintf(" in session %s, which %d calls share", rules.ShortID(b.Child.ID), b.Shared)
 	}
-	return text + fmt.Sprintf(" in session %s, %s", rules.Short(b.Child.ID), ui.Count(len(b.Child.Items), "item"))
+	return text + fmt.Sprintf(" in session %s, %s", rules.ShortID(b.Child.ID), ui.Count(len(b.Child.Items), "item"))
 }
 
 // borderLines are what passed a border, but for what no rule would let pass.
@@ -81,9 +81,9 @@ func borderLines(b *view.Border) document.List {
 	return append(lines, outcomeLine(b.Out))
 }
 
-// crossed are the findings about a border that no border before has told, and how many
+// crossedFindings are the findings about a border that no border before has told, and how many
 // there are in words.
-func crossed(b *view.Border, told map[*check.Finding]bool) (fresh []*check.Finding, line document.Item) {
+func crossedFindings(b *view.Border, told map[*check.Finding]bool) (fresh []*check.Finding, line document.Item) {
 	var again []string
 	for _, f := range b.Crossed {
 		if told[f] {

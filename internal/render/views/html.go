@@ -42,75 +42,75 @@ func htmlDocument(v *view.View, opts Options) document.Document {
 			h.seen[session.Place{Session: e.Session.ID, Item: e.Item}] = e
 		}
 	}
-	p, left := viewPage{full: true, html: h}, h.trim(v.Shown)
+	p, left := viewPage{full: true, html: h}, h.trimRows(v.Shown)
 	whole := v.Visibility
 	v.Visibility = nil
-	doc := append(p.head(v), h.findings(v)...)
+	doc := append(p.headBlocks(v), h.findingBlocks(v)...)
 	if len(opts.Next) > 0 {
 		doc = append(doc, document.Commands{Lead: "Next, in a terminal", List: opts.Next})
 	}
 	if v.Lanes != nil && len(v.Lanes.Steps) > 0 {
-		doc = append(doc, part("What happened between the agents"), picture(v.Lanes, mostSteps, h.anchor))
+		doc = append(doc, partHeading("What happened between the agents"), drawPicture(v.Lanes, mostSteps, h.messageAnchor))
 	}
-	doc = append(doc, part("Messages"))
-	if whole != nil && !whole.Crowd() {
-		doc = append(doc, h.viewers(whole))
+	doc = append(doc, partHeading("Messages"))
+	if whole != nil && !whole.IsCrowd() {
+		doc = append(doc, h.viewerChoices(whole))
 	}
-	doc = append(doc, notes(v.Shown.Notes), p.rows(v.Shown, false))
+	doc = append(doc, noteItems(v.Shown.Notes), p.rowItems(v.Shown, false))
 	if left > 0 {
 		doc = append(doc, document.Callout{Role: document.Notice, Text: document.Words("Not on this page: ", ui.Count(left, "more message"), ". ", render.Span(document.Code, opts.Rest), " shows them.")})
 	}
 	if v.Request != nil && left == 0 {
-		doc = append(doc, p.request(v.Request)...)
+		doc = append(doc, p.requestBlocks(v.Request)...)
 	}
 	if whole != nil && left == 0 {
 		v.Visibility = whole
-		doc = append(doc, part("Who could see what"), document.Fold{Title: document.Words(ui.Sentence(visibilityCount(whole))), Below: visibilityPage(v, false)})
+		doc = append(doc, partHeading("Who could see what"), document.Fold{Title: document.Words(ui.AsSentence(visibilityCount(whole))), Below: visibilityPage(v, false)})
 	}
 	return doc
 }
 
-func part(title string) document.Heading {
+func partHeading(title string) document.Heading {
 	return document.Heading{Level: 2, Text: document.Words(title)}
 }
 
-// findings are what is wrong, with links to the messages.
-func (h *htmlView) findings(v *view.View) document.Document {
+// findingBlocks are what is wrong, with links to the messages.
+func (h *htmlView) findingBlocks(v *view.View) document.Document {
 	if len(v.Findings) == 0 {
-		return document.Document{document.Callout{Role: document.Good, Text: document.Words(healthy(v))}}
+		return document.Document{document.Callout{Role: document.Good, Text: document.Words(healthySentence(v))}}
 	}
-	says := document.Words(render.Severities(v.Findings), ".")
+	says := document.Words(render.SeverityCounts(v.Findings), ".")
 	for i, sentence := range v.Request.Verdict() {
 		if i == 0 && v.Request.Answer.Verdict == check.Reject { // the finding has the words of the provider
 			sentence, _, _ = strings.Cut(sentence, ": ")
 		}
-		says = document.Words(says, " "+ui.Ended(ui.Clean(sentence)))
+		says = document.Words(says, " "+ui.EndSentence(ui.Clean(sentence)))
 	}
-	doc := document.Document{document.Callout{Role: render.Worst(v.Findings), Text: says}, part("What is wrong")}
+	doc := document.Document{document.Callout{Role: render.WorstRole(v.Findings), Text: says}, partHeading("What is wrong")}
 	for _, f := range v.Findings {
-		found := render.Whole(f, render.Said(f))
+		found := render.WholeFinding(f, render.SaidMessage(f))
 		if f.Session != "" && f.Item >= 0 {
-			found.At = h.anchor(f.Session, f.Item)
+			found.At = h.messageAnchor(f.Session, f.Item)
 		}
 		doc = append(doc, found)
 	}
 	if v.Others > 0 {
-		doc = append(doc, render.Say(others(v)))
+		doc = append(doc, render.Say(othersSentence(v)))
 	}
 	return doc
 }
 
-// viewers are those among whom the reader chooses.
-func (h *htmlView) viewers(asked *view.Visibility) document.Viewers {
+// viewerChoices are those among whom the reader chooses.
+func (h *htmlView) viewerChoices(asked *view.Visibility) document.Viewers {
 	var list document.Viewers
 	for i := range asked.Viewers {
-		list = append(list, asked.Viewers[i].Name()+": "+sees(asked, &asked.Viewers[i]))
+		list = append(list, asked.Viewers[i].Name()+": "+seesCount(asked, &asked.Viewers[i]))
 	}
 	return list
 }
 
-// anchor names a message on the page, "" for one that is not there.
-func (h *htmlView) anchor(in string, item int) string {
+// messageAnchor names a message on the page, "" for one that is not there.
+func (h *htmlView) messageAnchor(in string, item int) string {
 	if !h.shown[session.Place{Session: in, Item: item}] {
 		return ""
 	}
@@ -120,14 +120,14 @@ func (h *htmlView) anchor(in string, item int) string {
 	return fmt.Sprintf("m%d-%d", h.at[in], item)
 }
 
-// place says where an item is on the page, how it stands out, and who saw it.
-func (h *htmlView) place(it *document.Item, s *view.Session, r *view.Row) {
+// placeItem says where an item is on the page, how it stands out, and who saw it.
+func (h *htmlView) placeItem(it *document.Item, s *view.Session, r *view.Row) {
 	if h == nil || r.Stored == nil {
 		return
 	}
-	it.At, it.Role = h.anchor(s.ID, r.Item), markRoles[r.Mark()]
+	it.At, it.Role = h.messageAnchor(s.ID, r.Item), markRoles[r.Mark()]
 	e := h.seen[session.Place{Session: s.ID, Item: r.Item}]
-	if e == nil || h.asked.Crowd() {
+	if e == nil || h.asked.IsCrowd() {
 		return
 	}
 	for i := range h.asked.Viewers {
@@ -139,8 +139,8 @@ func (h *htmlView) place(it *document.Item, s *view.Session, r *view.Row) {
 // markRoles are how items with a mark stand out.
 var markRoles = map[string]document.Role{"!": document.Bad, "i": document.Info}
 
-// cut is a text, or what of it a page shows without --full.
-func (h *htmlView) cut(text string) string {
+// cutText is a text, or what of it a page shows without --full.
+func (h *htmlView) cutText(text string) string {
 	if h == nil || h.full || len(text) <= longestText {
 		return text
 	}
@@ -151,8 +151,8 @@ func (h *htmlView) cut(text string) string {
 	return text[:end] + "…\n(" + ui.Bytes(int64(len(text)-end)) + " more: --full)"
 }
 
-// trim takes the rows from a session that a page has no room for, and counts them.
-func (h *htmlView) trim(s *view.Session) (left int) {
+// trimRows takes the rows from a session that a page has no room for, and counts them.
+func (h *htmlView) trimRows(s *view.Session) (left int) {
 	keep := len(s.Rows)
 	for i := range s.Rows {
 		r := &s.Rows[i]
@@ -161,7 +161,7 @@ func (h *htmlView) trim(s *view.Session) (left int) {
 		}
 		switch {
 		case r.Child != nil:
-			left += h.trim(r.Child)
+			left += h.trimRows(r.Child)
 		case h.room == 0:
 			left++
 		default:
@@ -173,19 +173,19 @@ func (h *htmlView) trim(s *view.Session) (left int) {
 	return left
 }
 
-// Lanes draw what happened between the agents of a tree, for a report: where nobody asked for
+// DrawLanes draw what happened between the agents of a tree, for a report: where nobody asked for
 // content, without a word of what was said.
-func Lanes(store *session.Store, tree *session.Tree, found []*check.Finding, content bool) document.Diagram {
+func DrawLanes(store *session.Store, tree *session.Tree, found []*check.Finding, content bool) document.Diagram {
 	const most = 40 // steps, before only the telling ones are shown
-	v := view.Build(view.Input{Store: store, Tree: tree, Findings: found, Session: tree.Root().ID, Lanes: true})
+	v := view.BuildView(view.Input{Store: store, Tree: tree, Findings: found, Session: tree.Root().ID, Lanes: true})
 	if !content {
-		forget(v.Shown)
+		forgetTexts(v.Shown)
 	}
-	return picture(v.Lanes, most, func(string, int) string { return "" })
+	return drawPicture(v.Lanes, most, func(string, int) string { return "" })
 }
 
-// forget leaves of the rows of a session what they are.
-func forget(s *view.Session) {
+// forgetTexts leaves of the rows of a session what they are.
+func forgetTexts(s *view.Session) {
 	for i := range s.Rows {
 		r := &s.Rows[i]
 		if r.Stored != nil && r.Stored.Kind == session.Message && r.Label == "" && len(r.Calls)+len(r.Results) == 0 {
@@ -199,15 +199,15 @@ func forget(s *view.Session) {
 			r.Results[n].Answer.Text = ""
 		}
 		if r.Child != nil {
-			forget(r.Child)
+			forgetTexts(r.Child)
 		}
 	}
 }
 
-// picture draws lanes. Of more than so many steps, those between agents and those where something is wrong
+// drawPicture draws lanes. Of more than so many steps, those between agents and those where something is wrong
 // are shown, with their neighbours.
-func picture(l *view.Lanes, most int, anchor func(session string, item int) string) document.Diagram {
-	few := narrow(l, mostLanes)
+func drawPicture(l *view.Lanes, most int, anchor func(session string, item int) string) document.Diagram {
+	few := narrowLanes(l, mostLanes)
 	d := lanesDiagram(few)
 	names := len(few.List)
 	for i := range few.Steps {
@@ -222,12 +222,12 @@ func picture(l *view.Lanes, most int, anchor func(session string, item int) stri
 	if len(few.Steps) <= most {
 		return d
 	}
-	return append(d[:names:names], telling(few.Steps, d[names:])...)
+	return append(d[:names:names], tellingSteps(few.Steps, d[names:])...)
 }
 
-// telling are the steps between agents and those where something is wrong, with their
+// tellingSteps are the steps between agents and those where something is wrong, with their
 // neighbours, and how many there are between them.
-func telling(steps []view.Step, drawn document.Diagram) document.Diagram {
+func tellingSteps(steps []view.Step, drawn document.Diagram) document.Diagram {
 	const beside = 2
 	shown := make([]bool, len(steps))
 	for i := range steps {

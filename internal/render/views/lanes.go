@@ -21,7 +21,7 @@ const leastLaneText = 40
 // step, with an arc where one agent asks or answers another, and a dotted one from a leaked
 // item to the agent that it belongs to.
 func laneLines(v *view.View, width int) []viewLine {
-	l := narrow(v.Lanes, max((width-leastLaneText)/2, 2))
+	l := narrowLanes(v.Lanes, max((width-leastLaneText)/2, 2))
 	var lines []viewLine
 	for i, lane := range l.List {
 		lines = append(lines, viewLine{content: strings.Repeat("│ ", i) + ui.Excerpt(lane.Name, width-markColumns-2*i)})
@@ -33,7 +33,7 @@ func laneLines(v *view.View, width int) []viewLine {
 	var before *view.Row
 	for i := range l.Steps {
 		s := &l.Steps[i]
-		line := viewLine{number: strings.Repeat(" ", digits), who: l.graph(i)}
+		line := viewLine{number: strings.Repeat(" ", digits), who: l.drawGraph(i)}
 		if s.Row != before {
 			line.mark, line.number = s.Row.Mark(), fmt.Sprintf("%*d", digits, s.Row.Item)
 			line.right = strings.Join(s.Row.Rules(), " ")
@@ -43,7 +43,7 @@ func laneLines(v *view.View, width int) []viewLine {
 		if line.right != "" {
 			room -= len(line.right) + 2
 		}
-		line.content, line.style = l.words(s, room)
+		line.content, line.style = l.stepWords(s, room)
 		line.content = ui.Truncate(line.content, room)
 		lines = append(lines, line)
 	}
@@ -53,8 +53,8 @@ func laneLines(v *view.View, width int) []viewLine {
 // lanes are those that there is room for.
 type lanes struct{ *view.Lanes }
 
-// narrow puts the lanes that there is no room for into the last one.
-func narrow(l *view.Lanes, most int) lanes {
+// narrowLanes puts the lanes that there is no room for into the last one.
+func narrowLanes(l *view.Lanes, most int) lanes {
 	if len(l.List) <= most {
 		return lanes{l}
 	}
@@ -71,8 +71,8 @@ func narrow(l *view.Lanes, most int) lanes {
 	return lanes{few}
 }
 
-// graph draws the lanes at a step.
-func (l lanes) graph(i int) string {
+// drawGraph draws the lanes at a step.
+func (l lanes) drawGraph(i int) string {
 	s := &l.Steps[i]
 	cells := []rune(strings.Repeat(" ", 2*len(l.List)))
 	for n, lane := range l.List {
@@ -107,8 +107,8 @@ func (l lanes) graph(i int) string {
 	return string(cells)
 }
 
-// words are what is said of a step in one line.
-func (l lanes) words(s *view.Step, width int) (string, *lipgloss.Style) {
+// stepWords are what is said of a step in one line.
+func (l lanes) stepWords(s *view.Step, width int) (string, *lipgloss.Style) {
 	switch {
 	case s.Leaked:
 		label := "perhaps leaked:"
@@ -133,7 +133,7 @@ func (l lanes) words(s *view.Step, width int) (string, *lipgloss.Style) {
 	case s.Result != nil:
 		return ui.WithExcerpt(s.Result.Label+":", s.Result.Answer.Text, width), nil
 	}
-	if what := substance(s.Row); what != "" {
+	if what := rowSubstance(s.Row); what != "" {
 		return ui.Excerpt(what, width), &ui.Dim
 	}
 	if s.Session.Parent != "" && slices.Contains([]string{session.User.String(), session.System.String()}, s.Row.Who) {
@@ -152,11 +152,11 @@ func leakedWords(r *view.Row) string {
 	case len(r.Results) > 0:
 		return r.Results[0].Label + ": " + r.Results[0].Answer.Text
 	}
-	return substance(r)
+	return rowSubstance(r)
 }
 
-// lanes prints lanes.
-func (t *viewText) lanes() {
+// printLanes prints lanes.
+func (t *viewText) printLanes() {
 	for _, l := range laneLines(t.v, t.width) {
 		text := l.content
 		if l.style != nil && text != "" {
@@ -168,7 +168,7 @@ func (t *viewText) lanes() {
 		if l.right != "" {
 			text += strings.Repeat(" ", t.width-markColumns-lipgloss.Width(text)-len(l.right)) + ui.Dim.Render(l.right)
 		}
-		t.print(l.mark, text)
+		t.printMarked(l.mark, text)
 	}
 }
 
@@ -186,11 +186,11 @@ func lanesDiagram(l lanes) document.Diagram {
 	name := func(lane int) string { return "p" + strconv.Itoa(lane) }
 	var steps document.Diagram
 	for i, lane := range l.List {
-		steps = append(steps, document.Step{Kind: document.Enter, From: name(i), Lines: []string{view.Label(lane.Name)}})
+		steps = append(steps, document.Step{Kind: document.Enter, From: name(i), Lines: []string{view.BranchLabel(lane.Name)}})
 	}
 	for i := range l.Steps {
 		s := &l.Steps[i]
-		words, _ := l.words(s, diagramColumns)
+		words, _ := l.stepWords(s, diagramColumns)
 		step := document.Step{Kind: document.Note, From: name(s.Lane), To: name(s.To), Lines: []string{strconv.Itoa(s.Row.Item) + " " + words}}
 		switch {
 		case s.Lane == s.To:

@@ -17,25 +17,25 @@ type viewPage struct {
 	html *htmlView // nil for a page that is no HTML
 }
 
-func (p viewPage) document(v *view.View) document.Document {
-	s, doc := v.Shown, p.head(v)
+func (p viewPage) buildDocument(v *view.View) document.Document {
+	s, doc := v.Shown, p.headBlocks(v)
 	switch {
 	case v.Visibility != nil:
 		return append(doc, visibilityPage(v, p.full)...)
 	case v.Borders != nil:
-		return append(doc, borders(v, p.full)...)
+		return append(doc, borderBlocks(v, p.full)...)
 	case v.Lanes != nil:
-		doc = append(doc, notes(s.Notes), lanesSource(v))
+		doc = append(doc, noteItems(s.Notes), lanesSource(v))
 	case v.Request != nil:
-		doc = append(doc, p.request(v.Request)...)
+		doc = append(doc, p.requestBlocks(v.Request)...)
 	default:
-		doc = append(doc, notes(s.Notes), p.rows(s, false))
+		doc = append(doc, noteItems(s.Notes), p.rowItems(s, false))
 	}
-	return append(doc, p.findings(v)...)
+	return append(doc, p.pageFindings(v)...)
 }
 
-// head names the session.
-func (p viewPage) head(v *view.View) document.Document {
+// headBlocks names the session.
+func (p viewPage) headBlocks(v *view.View) document.Document {
 	s := v.Shown
 	facts := document.Words(render.Span(document.Code, s.ID))
 	if s.Parent != "" {
@@ -48,51 +48,51 @@ func (p viewPage) head(v *view.View) document.Document {
 	if day := render.Date(s.Created); day != "" {
 		facts = document.Words(facts, " · "+day)
 	}
-	if read := render.Reading(v.Store); read != "" {
+	if read := render.ReadingNote(v.Store); read != "" {
 		facts = document.Words(facts, " · ", ui.Clean(read))
 	}
 	return document.Document{document.Heading{Level: 1, Text: document.Words(render.Title(s.Title))}, document.Paragraph(facts)}
 }
 
-// findings end the page.
-func (p viewPage) findings(v *view.View) document.Document {
+// pageFindings end the page.
+func (p viewPage) pageFindings(v *view.View) document.Document {
 	var doc document.Document
 	if len(v.Findings) == 0 {
-		doc = append(doc, render.Say(healthy(v)))
+		doc = append(doc, render.Say(healthySentence(v)))
 	} else {
 		doc = append(doc, document.Heading{Level: 2, Text: document.Words("Findings")})
 	}
 	for _, f := range v.Findings {
-		doc = append(doc, render.Finding(f, render.Said(f), v.Request == nil))
+		doc = append(doc, render.NewFinding(f, render.SaidMessage(f), v.Request == nil))
 	}
 	if v.Others > 0 {
-		doc = append(doc, render.Say(others(v)))
+		doc = append(doc, render.Say(othersSentence(v)))
 	}
 	return doc
 }
 
-func (p viewPage) rows(s *view.Session, short bool) document.List {
+func (p viewPage) rowItems(s *view.Session, short bool) document.List {
 	var list document.List
 	for _, piece := range s.Pieces(short) {
 		switch r := piece.Row; {
 		case r == nil:
 			list = append(list, render.Entry("…"+strconv.Itoa(piece.Hidden)+" more (", render.Span(document.Code, "--full"), render.Span(document.Marked, ")")))
 		case r.Child != nil:
-			list = append(list, p.child(r))
+			list = append(list, p.childItem(r))
 		default:
 			who := r.Who
 			if r.Item >= 0 {
 				who = strings.TrimSpace(strconv.Itoa(r.Item) + " " + r.Who)
 			}
-			it := p.row(r, document.Words(render.Span(document.Strong, ui.Excerpt(who, 40))), r.Flags)
-			p.html.place(&it, s, r)
+			it := p.rowItem(r, document.Words(render.Span(document.Strong, ui.Excerpt(who, 40))), r.Flags)
+			p.html.placeItem(&it, s, r)
 			list = append(list, it)
 		}
 	}
 	return list
 }
 
-func (p viewPage) child(r *view.Row) document.Item {
+func (p viewPage) childItem(r *view.Row) document.Item {
 	c, name := r.Child, "sub-session"
 	if r.Item >= 0 {
 		name = strconv.Itoa(r.Item) + " sub-session"
@@ -101,14 +101,14 @@ func (p viewPage) child(r *view.Row) document.Item {
 	if r.Item < 0 && !r.Named {
 		it.Text = document.Words(it.Text, ", no item refers to it")
 	}
-	it.Below, it.Fold = []document.Block{notes(r.Notes), notes(c.Notes), p.rows(c, !p.full)}, true
+	it.Below, it.Fold = []document.Block{noteItems(r.Notes), noteItems(c.Notes), p.rowItems(c, !p.full)}, true
 	return it
 }
 
-// row is an item, headed by the words in front of it.
-func (p viewPage) row(r *view.Row, head document.Text, flags []string) document.Item {
+// rowItem is an item, headed by the words in front of it.
+func (p viewPage) rowItem(r *view.Row, head document.Text, flags []string) document.Item {
 	text := ""
-	switch what := substance(r); {
+	switch what := rowSubstance(r); {
 	case what != "" && r.Text != "" && r.Stored != nil && !p.full:
 		text = ui.WithExcerpt(what+":", r.Text, document.Columns)
 	case what != "":
@@ -124,34 +124,34 @@ func (p viewPage) row(r *view.Row, head document.Text, flags []string) document.
 	}
 	it := document.Item{Text: head}
 	if p.full {
-		it.Below = append(it.Below, p.source("reasoning", r.Thought), p.source("", r.Text))
+		it.Below = append(it.Below, p.cutSource("reasoning", r.Thought), p.cutSource("", r.Text))
 	}
 	calls := mediaList(r.Media)
 	for i := range r.Calls {
-		calls = append(calls, p.call(&r.Calls[i]))
+		calls = append(calls, p.callItem(&r.Calls[i]))
 	}
 	for i := range r.Results {
 		result := &r.Results[i]
 		calls = append(calls, document.Item{
-			Text: document.Words(ui.Excerpt(result.Label, document.Columns), state(result.Answer)), Said: p.html.cut(result.Answer.Text), Whole: p.full,
+			Text: document.Words(ui.Excerpt(result.Label, document.Columns), stateClause(result.Answer)), Said: p.html.cutText(result.Answer.Text), Whole: p.full,
 			Below: []document.Block{mediaList(result.Answer.Media)},
 		})
 	}
-	it.Below = append(it.Below, calls, notes(r.Notes))
+	it.Below = append(it.Below, calls, noteItems(r.Notes))
 	return it
 }
 
-func (p viewPage) call(c *view.Call) document.Item {
+func (p viewPage) callItem(c *view.Call) document.Item {
 	about := c.About
 	if p.full {
 		about = ""
 	}
-	it := render.Entry(render.Span(document.Code, ui.WithExcerpt(callLabel(c), about, document.Columns)), state(c.Answer))
+	it := render.Entry(render.Span(document.Code, ui.WithExcerpt(callLabel(c), about, document.Columns)), stateClause(c.Answer))
 	if p.full {
-		it.Below = append(it.Below, p.source("arguments", c.Args))
+		it.Below = append(it.Below, p.cutSource("arguments", c.Args))
 	}
 	if p.full && c.Answer.Folded {
-		it.Below = append(it.Below, p.source("result", c.Answer.Text))
+		it.Below = append(it.Below, p.cutSource("result", c.Answer.Text))
 	}
 	if c.Answer.Folded {
 		it.Below = append(it.Below, mediaList(c.Answer.Media))
@@ -167,20 +167,20 @@ func mediaList(media []string) (list document.List) {
 	return list
 }
 
-// source is a whole text.
-func (p viewPage) source(what, text string) document.Source {
-	return document.Source{What: what, Text: p.html.cut(text)}
+// cutSource is a whole text.
+func (p viewPage) cutSource(what, text string) document.Source {
+	return document.Source{What: what, Text: p.html.cutText(text)}
 }
 
-// state is how a call ended, in parentheses.
-func state(a view.Answer) string {
+// stateClause is how a call ended, in parentheses.
+func stateClause(a view.Answer) string {
 	if words := answerWords(a); words != "" {
 		return " (" + strings.Join(strings.Fields(words), " ") + ")"
 	}
 	return ""
 }
 
-func notes(notes []view.Note) document.List {
+func noteItems(notes []view.Note) document.List {
 	var list document.List
 	for _, n := range notes {
 		text, _ := noteWords(n)
@@ -189,15 +189,15 @@ func notes(notes []view.Note) document.List {
 	return list
 }
 
-// request is what the next run sends.
-func (p viewPage) request(r *view.Request) document.Document {
-	doc := document.Document{document.Heading{Level: 2, Text: document.Words("What the next run sends")}, render.Say(ui.Sentence(ui.Clean(r.Head())))}
+// requestBlocks is what the next run sends.
+func (p viewPage) requestBlocks(r *view.Request) document.Document {
+	doc := document.Document{document.Heading{Level: 2, Text: document.Words("What the next run sends")}, render.Say(ui.AsSentence(ui.Clean(r.Head())))}
 	if words := r.Preface(); words != "" {
 		doc = append(doc, render.Say(words))
 	}
 	var parts document.List
 	for i := range r.Parts {
-		parts = append(parts, p.part(r, &r.Parts[i]))
+		parts = append(parts, p.partItem(r, &r.Parts[i]))
 	}
 	doc = append(doc, parts)
 	for _, text := range r.Verdict() {
@@ -206,7 +206,7 @@ func (p viewPage) request(r *view.Request) document.Document {
 	return doc
 }
 
-func (p viewPage) part(r *view.Request, part *view.Part) document.Item {
+func (p viewPage) partItem(r *view.Request, part *view.Part) document.Item {
 	head := "–"
 	switch {
 	case part.Last > part.Message:
@@ -226,7 +226,7 @@ func (p viewPage) part(r *view.Request, part *view.Part) document.Item {
 	if part.Unsent {
 		flags = append(flags[:len(flags):len(flags)], "not sent")
 	}
-	it := p.row(&part.Row, text, flags)
+	it := p.rowItem(&part.Row, text, flags)
 	var remarks document.List
 	if part.Why != "" {
 		remarks = append(remarks, render.Entry(part.Why))

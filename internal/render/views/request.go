@@ -23,7 +23,7 @@ type requestColumns struct {
 }
 
 func measureRequest(v *view.View, width int) requestColumns {
-	c := requestColumns{viewColumns: measure(v.Shown, width, 0, "")}
+	c := requestColumns{viewColumns: measureColumns(v.Shown, width, 0, "")}
 	c.item = max(c.number, len("item"))
 	c.who = max(c.who, len("system")) + c.item + 1
 	c.number = len("msg")
@@ -33,7 +33,7 @@ func measureRequest(v *view.View, width int) requestColumns {
 		c.role = max(c.role, len(p.Role))
 	}
 	messages := c.number
-	if c.number += 1 + c.role; c.text() < leastText {
+	if c.number += 1 + c.role; c.textWidth() < leastText {
 		c.number, c.role = messages, 0
 	}
 	return c
@@ -50,9 +50,9 @@ func messageNumbers(p *view.Part) string {
 	return strconv.Itoa(p.Message)
 }
 
-// line is one with the messages, their role, and the item's position with its
+// requestLine is one with the messages, their role, and the item's position with its
 // speaker at its beginning.
-func (c *requestColumns) line(messages, role, position, who string) viewLine {
+func (c *requestColumns) requestLine(messages, role, position, who string) viewLine {
 	l := viewLine{number: messages}
 	if c.role > 0 {
 		l.number += " " + ui.Pad(role, c.role)
@@ -61,30 +61,30 @@ func (c *requestColumns) line(messages, role, position, who string) viewLine {
 	return l
 }
 
-// request prints what the next run sends: a line for each stored item with the
+// printRequest prints what the next run sends: a line for each stored item with the
 // messages that it becomes, what is sent otherwise, and the places at which the
 // provider refuses it.
-func (t *viewText) request() {
+func (t *viewText) printRequest() {
 	r := t.v.Request
 	if words := r.Preface(); words != "" {
-		t.add(render.Say(words), document.Gap{})
+		t.printBlocks(render.Say(words), document.Gap{})
 	}
 	c := measureRequest(t.v, t.width)
-	head := c.line("msg", "role", "item", "")
+	head := c.requestLine("msg", "role", "item", "")
 	head.style = &ui.Dim
-	t.put(c.viewColumns, head)
+	t.putLine(c.viewColumns, head)
 	for i := range r.Parts {
-		t.part(&r.Parts[i], c)
+		t.printPart(&r.Parts[i], c)
 	}
 	t.out.WriteString("\n")
 	for _, text := range r.Verdict() {
-		t.add(render.Say(text))
+		t.printBlocks(render.Say(text))
 	}
 }
 
-// part prints one part of the request.
-func (t *viewText) part(p *view.Part, c requestColumns) {
-	lines := t.contents(&p.Row, c.text())
+// printPart prints one part of the request.
+func (t *viewText) printPart(p *view.Part, c requestColumns) {
+	lines := t.contentLines(&p.Row, c.textWidth())
 	first := &lines[0]
 	who, position := p.Row.Who, ""
 	switch {
@@ -93,7 +93,7 @@ func (t *viewText) part(p *view.Part, c requestColumns) {
 	case c.role == 0:
 		who = p.Role
 	}
-	head := c.line(messageNumbers(p), p.Role, position, who)
+	head := c.requestLine(messageNumbers(p), p.Role, position, who)
 	first.number, first.who = head.number, head.who
 	first.right = strings.TrimSpace(strings.Join(p.Row.Flags, ", ") + "  " + first.right)
 	if p.Unsent {
@@ -105,8 +105,8 @@ func (t *viewText) part(p *view.Part, c requestColumns) {
 	case len(p.Adjusted)+len(p.Renamed) > 0:
 		first.mark = "~"
 	}
-	for _, l := range append(lines, t.remarksOf(p, c.text())...) {
-		t.put(c.viewColumns, l)
+	for _, l := range append(lines, t.remarksOf(p, c.textWidth())...) {
+		t.putLine(c.viewColumns, l)
 	}
 }
 

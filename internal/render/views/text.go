@@ -27,47 +27,47 @@ type Options struct {
 	Rest   string           // the command that shows what an HTML page has no room for
 }
 
-// View prints a view in a format: text, json or markdown, and lanes and who could see what
+// PrintView prints a view in a format: text, json or markdown, and lanes and who could see what
 // also as mermaid.
-func View(format string, v *view.View, opts Options) error {
+func PrintView(format string, v *view.View, opts Options) error {
 	switch format {
 	case "json":
-		return machine.View(opts.Screen.Plain(), v, opts.Full)
+		return machine.PrintView(opts.Screen.Plain(), v, opts.Full)
 	case "mermaid":
 		diagram := func(v *view.View) document.Diagram { return lanesDiagram(lanes{v.Lanes}) }
 		if v.Visibility != nil {
 			diagram = func(v *view.View) document.Diagram { return visibilityDiagram(v, opts.Full) }
 		}
-		return document.New(format, opts.Screen)(document.Document{diagram(v)})
+		return document.NewPrinter(format, opts.Screen)(document.Document{diagram(v)})
 	case "text":
 		return printText(v, opts)
 	case "html":
 		if v.Shown.Rows != nil || v.Visibility == nil && v.Borders == nil {
-			return document.New(format, opts.Screen)(htmlDocument(v, opts))
+			return document.NewPrinter(format, opts.Screen)(htmlDocument(v, opts))
 		}
 	}
-	return document.New(format, opts.Screen)(viewPage{full: opts.Full}.document(v))
+	return document.NewPrinter(format, opts.Screen)(viewPage{full: opts.Full}.buildDocument(v))
 }
 
 func printText(v *view.View, opts Options) error {
 	t := &viewText{v: v, opts: opts, width: opts.Screen.Width}
-	t.head()
+	t.printHead()
 	switch {
 	case v.Visibility != nil:
-		t.visibility()
+		t.printVisibility()
 	case v.Borders != nil:
-		t.add(append(borders(v, opts.Full), t.next()...)...)
+		t.printBlocks(append(borderBlocks(v, opts.Full), t.nextCommands()...)...)
 	case v.Lanes != nil:
-		t.lanes()
-		t.end()
+		t.printLanes()
+		t.printEnd()
 	case v.Request != nil:
-		t.request()
-		t.end()
+		t.printRequest()
+		t.printEnd()
 	default:
-		t.rows(v.Shown, measure(v.Shown, t.width, 0, ""))
-		t.end()
+		t.printRows(v.Shown, measureColumns(v.Shown, t.width, 0, ""))
+		t.printEnd()
 	}
-	t.flush()
+	t.flushOutput()
 	return t.err
 }
 
@@ -79,38 +79,38 @@ type viewText struct {
 	err   error // of the screen
 }
 
-// flush shows what was printed: whole lines, because the screen takes out styles.
-func (t *viewText) flush() {
+// flushOutput shows what was printed: whole lines, because the screen takes out styles.
+func (t *viewText) flushOutput() {
 	if t.err == nil {
 		_, t.err = t.opts.Screen.Write(t.out.Bytes())
 	}
 	t.out.Reset()
 }
 
-// head names the session, and whose request is shown.
-func (t *viewText) head() {
+// printHead names the session, and whose request is shown.
+func (t *viewText) printHead() {
 	s := t.v.Shown
 	t.out.WriteString(headLine(s, t.width, ui.Bold) + "\n")
 	if s.Parent != "" {
 		t.out.WriteString(ui.Dim.Render(ui.Truncate("sub-session of "+ui.Clean(s.Parent), t.width)) + "\n")
 	}
-	if read := render.Reading(t.v.Store); read != "" {
+	if read := render.ReadingNote(t.v.Store); read != "" {
 		t.out.WriteString(ui.Dim.Render(ui.Truncate(ui.Clean(read), t.width)) + "\n")
 	}
 	if r := t.v.Request; r != nil {
-		t.add(render.Say(r.Head()))
+		t.printBlocks(render.Say(r.Head()))
 	}
 	if t.v.Visibility != nil {
-		t.add(render.Say(t.visibilityHead()))
+		t.printBlocks(render.Say(t.visibilityHead()))
 	}
-	t.remarks(s.Mark(), "", s.Notes)
+	t.printRemarks(s.Mark(), "", s.Notes)
 	t.out.WriteString("\n")
 }
 
 // headLine is the line that names a session; when it does not fit, its title
 // gives way first.
 func headLine(s *view.Session, width int, style lipgloss.Style) string {
-	id := ui.Clean(rules.Short(s.ID))
+	id := ui.Clean(rules.ShortID(s.ID))
 	rest := ""
 	if s.Agent != "" {
 		rest = "   " + ui.Excerpt(s.Agent, 20)
@@ -128,22 +128,22 @@ func headLine(s *view.Session, width int, style lipgloss.Style) string {
 	return ui.Cyan.Render(id) + "  " + style.Render(name) + ui.Dim.Render(rest)
 }
 
-// rows prints the items of a session; sub-sessions stand in frames.
-func (t *viewText) rows(s *view.Session, c viewColumns) {
+// printRows prints the items of a session; sub-sessions stand in frames.
+func (t *viewText) printRows(s *view.Session, c viewColumns) {
 	for _, p := range s.Pieces(c.level > 0 && !t.opts.Full) {
 		switch {
 		case p.Row == nil:
-			t.print("", c.frames+ui.Dim.Render("…"+strconv.Itoa(p.Hidden)+" more (--full)"))
+			t.printMarked("", c.frames+ui.Dim.Render("…"+strconv.Itoa(p.Hidden)+" more (--full)"))
 		case p.Row.Child != nil:
-			t.frame(p.Row, c)
+			t.printFrame(p.Row, c)
 		default:
-			t.row(p.Row, c)
+			t.printRow(p.Row, c)
 		}
 	}
 }
 
-// frame prints a sub-session at its item.
-func (t *viewText) frame(r *view.Row, c viewColumns) {
+// printFrame prints a sub-session at its item.
+func (t *viewText) printFrame(r *view.Row, c viewColumns) {
 	number := ""
 	if r.Item >= 0 {
 		number = strconv.Itoa(r.Item)
@@ -152,32 +152,32 @@ func (t *viewText) frame(r *view.Row, c viewColumns) {
 	if mark == "" {
 		mark = r.Child.Mark()
 	}
-	inner := measure(r.Child, t.width, c.level+1, c.inner())
+	inner := measureColumns(r.Child, t.width, c.level+1, c.innerFrames())
 	head := c.frames + strings.Repeat(" ", c.number-len(number)) + number + " ┌ "
 	if inner.frames == c.frames { // no room left to indent
 		head += "level " + strconv.Itoa(inner.level) + ": "
 	}
-	t.print(mark, head+headLine(r.Child, t.width-markColumns-lipgloss.Width(head), lipgloss.NewStyle()))
+	t.printMarked(mark, head+headLine(r.Child, t.width-markColumns-lipgloss.Width(head), lipgloss.NewStyle()))
 	if r.Item < 0 && !r.Named {
-		t.print("", inner.frames+ui.Dim.Render("no item refers to it"))
+		t.printMarked("", inner.frames+ui.Dim.Render("no item refers to it"))
 	}
-	t.remarks("", inner.frames, slices.Concat(r.Notes, r.Child.Notes))
-	t.rows(r.Child, inner)
-	t.print("", c.frames+strings.Repeat(" ", c.number+1)+"└")
+	t.printRemarks("", inner.frames, slices.Concat(r.Notes, r.Child.Notes))
+	t.printRows(r.Child, inner)
+	t.printMarked("", c.frames+strings.Repeat(" ", c.number+1)+"└")
 }
 
-// remarks prints what is to be said about a session as a whole.
-func (t *viewText) remarks(mark, frames string, notes []view.Note) {
+// printRemarks prints what is to be said about a session as a whole.
+func (t *viewText) printRemarks(mark, frames string, notes []view.Note) {
 	for _, n := range notes {
 		text, style := noteWords(n)
-		t.print(mark, frames+style.Render(ui.Truncate(text, t.width-markColumns-lipgloss.Width(frames))))
+		t.printMarked(mark, frames+style.Render(ui.Truncate(text, t.width-markColumns-lipgloss.Width(frames))))
 	}
 }
 
-// row prints an item: what it says, and what is to be said about it. Position,
+// printRow prints an item: what it says, and what is to be said about it. Position,
 // speaker and flags stand on the first line only.
-func (t *viewText) row(r *view.Row, c viewColumns) {
-	lines := t.contents(r, c.text())
+func (t *viewText) printRow(r *view.Row, c viewColumns) {
+	lines := t.contentLines(r, c.textWidth())
 	first := &lines[0]
 	first.mark, first.who = r.Mark(), ui.Excerpt(r.Who, c.who)
 	if r.Item >= 0 {
@@ -186,19 +186,19 @@ func (t *viewText) row(r *view.Row, c viewColumns) {
 	first.right = strings.TrimSpace(strings.Join(r.Flags, ", ") + "  " + first.right)
 	for _, n := range r.Notes {
 		text, style := noteWords(n)
-		for _, l := range ui.Wrap(text, c.text()) {
+		for _, l := range ui.Wrap(text, c.textWidth()) {
 			lines = append(lines, viewLine{content: l, style: style})
 		}
 	}
 	for _, l := range lines {
-		t.put(c, l)
+		t.putLine(c, l)
 	}
 }
 
-// contents are the lines of what an item says, at least one.
-func (t *viewText) contents(r *view.Row, width int) []viewLine {
+// contentLines are the lines of what an item says, at least one.
+func (t *viewText) contentLines(r *view.Row, width int) []viewLine {
 	var lines []viewLine
-	if words := substance(r); words != "" {
+	if words := rowSubstance(r); words != "" {
 		if r.Text != "" && !t.opts.Full && r.Stored != nil {
 			words = ui.WithExcerpt(words+":", r.Text, width)
 		}
@@ -207,10 +207,10 @@ func (t *viewText) contents(r *view.Row, width int) []viewLine {
 	switch {
 	case t.opts.Full:
 		if r.Thought != "" {
-			lines = append(lines, t.block("reasoning", r.Thought, width)...)
+			lines = append(lines, t.textBlock("reasoning", r.Thought, width)...)
 		}
 		if r.Text != "" {
-			lines = append(lines, wrapped(r.Text, width)...)
+			lines = append(lines, wrapText(r.Text, width)...)
 		}
 	case r.Text != "" && r.Label == "":
 		lines = append(lines, viewLine{content: ui.Excerpt(r.Text, width)})
@@ -225,10 +225,10 @@ func (t *viewText) contents(r *view.Row, width int) []viewLine {
 		call := &r.Calls[i]
 		lines = append(lines, viewLine{content: ui.WithExcerpt(callLabel(call), call.About, width), right: answerWords(call.Answer), style: &ui.Cyan})
 		if t.opts.Full {
-			lines = append(lines, t.block("arguments", call.Args, width)...)
+			lines = append(lines, t.textBlock("arguments", call.Args, width)...)
 		}
 		if t.opts.Full && call.Answer.Folded {
-			lines = append(lines, t.block("result", call.Answer.Text, width)...)
+			lines = append(lines, t.textBlock("result", call.Answer.Text, width)...)
 		}
 		if call.Answer.Folded {
 			media(call.Answer.Media)
@@ -242,20 +242,20 @@ func (t *viewText) contents(r *view.Row, width int) []viewLine {
 		}
 		lines = append(lines, viewLine{content: ui.WithExcerpt(result.Label+":", about, width), right: answerWords(result.Answer)})
 		if t.opts.Full {
-			lines = append(lines, t.block("result", result.Answer.Text, width)...)
+			lines = append(lines, t.textBlock("result", result.Answer.Text, width)...)
 		}
 		media(result.Answer.Media)
 	}
 	return lines
 }
 
-// block is a whole text below a word that says what it is.
-func (t *viewText) block(what, text string, width int) []viewLine {
+// textBlock is a whole text below a word that says what it is.
+func (t *viewText) textBlock(what, text string, width int) []viewLine {
 	if text == "" {
 		return nil
 	}
 	lines := []viewLine{{content: "  " + what, style: &ui.Dim}}
-	for _, l := range wrapped(text, width-4) {
+	for _, l := range wrapText(text, width-4) {
 		l.content = "    " + l.content
 		lines = append(lines, l)
 	}
@@ -281,10 +281,10 @@ func noteWords(n view.Note) (string, *lipgloss.Style) {
 	return n.Rule + " " + ui.Clean(n.Text), &ui.Yellow
 }
 
-// wrapped is a whole text in lines of at most width columns.
-func wrapped(text string, width int) []viewLine {
+// wrapText is a whole text in lines of at most width columns.
+func wrapText(text string, width int) []viewLine {
 	var lines []viewLine
-	for _, l := range ui.Wrapped(text, width) {
+	for _, l := range ui.WrapWhole(text, width) {
 		lines = append(lines, viewLine{content: l})
 	}
 	return lines
@@ -306,8 +306,8 @@ const (
 	leastText   = 30 // columns: deeper sessions are not indented any further
 )
 
-// measure finds the columns for a session.
-func measure(s *view.Session, width, level int, frames string) viewColumns {
+// measureColumns finds the columns for a session.
+func measureColumns(s *view.Session, width, level int, frames string) viewColumns {
 	c := viewColumns{width: width, frames: frames, level: level, number: len(strconv.Itoa(max(len(s.Items)-1, 0))), who: 4}
 	widest := 10
 	if level > 0 {
@@ -322,15 +322,15 @@ func measure(s *view.Session, width, level int, frames string) viewColumns {
 	return c
 }
 
-// text is the number of columns between the speaker and the right edge.
-func (c *viewColumns) text() int {
+// textWidth is the number of columns between the speaker and the right edge.
+func (c *viewColumns) textWidth() int {
 	return max(c.width-markColumns-lipgloss.Width(c.frames)-c.number-1-c.who-2, 10)
 }
 
-// inner are the frames around a sub-session of this one. On a narrow screen all
+// innerFrames are the frames around a sub-session of this one. On a narrow screen all
 // levels share the first frame.
-func (c *viewColumns) inner() string {
-	if c.level > 0 && c.text()-c.number-3 < leastText {
+func (c *viewColumns) innerFrames() string {
+	if c.level > 0 && c.textWidth()-c.number-3 < leastText {
 		return c.frames
 	}
 	return c.frames + strings.Repeat(" ", c.number+1) + "│ "
@@ -346,9 +346,9 @@ type viewLine struct {
 	style   *lipgloss.Style // of the content; nil for none
 }
 
-// put prints a line; what does not fit is cut at the content.
-func (t *viewText) put(c viewColumns, l viewLine) {
-	room := c.text()
+// putLine prints a line; what does not fit is cut at the content.
+func (t *viewText) putLine(c viewColumns, l viewLine) {
+	room := c.textWidth()
 	if l.right != "" {
 		room = max(room-lipgloss.Width(l.right)-2, 8)
 	}
@@ -359,13 +359,13 @@ func (t *viewText) put(c viewColumns, l viewLine) {
 	}
 	text := c.frames + strings.Repeat(" ", max(c.number-len(l.number), 0)) + l.number + " " + ui.Pad(l.who, c.who) + "  " + content
 	if l.right != "" {
-		text += strings.Repeat(" ", gap) + coloured(l.right)
+		text += strings.Repeat(" ", gap) + colourState(l.right)
 	}
-	t.print(l.mark, text)
+	t.printMarked(l.mark, text)
 }
 
-// print prints a line behind its mark.
-func (t *viewText) print(mark, text string) {
+// printMarked prints a line behind its mark.
+func (t *viewText) printMarked(mark, text string) {
 	switch mark {
 	case "!":
 		mark = ui.Red.Render(mark)
@@ -374,15 +374,15 @@ func (t *viewText) print(mark, text string) {
 	}
 	t.out.WriteString(strings.TrimRight(mark+" "+text, " ") + "\n")
 	if t.out.Len() > atOnce {
-		t.flush()
+		t.flushOutput()
 	}
 }
 
 // atOnce is how many bytes of a long session are shown together.
 const atOnce = 32 << 10
 
-// coloured gives bad ends of calls a colour.
-func coloured(state string) string {
+// colourState gives bad ends of calls a colour.
+func colourState(state string) string {
 	switch {
 	case strings.HasPrefix(state, view.Failed.String()), strings.HasPrefix(state, view.NoResult.String()):
 		return ui.Red.Render(state)
@@ -392,8 +392,8 @@ func coloured(state string) string {
 	return ui.Dim.Render(state)
 }
 
-// end prints what is wrong with the sessions shown, and what to type next.
-func (t *viewText) end() {
+// printEnd prints what is wrong with the sessions shown, and what to type next.
+func (t *viewText) printEnd() {
 	v := t.v
 	var doc document.Document
 	if len(v.Shown.Rows) > 0 || v.Request != nil {
@@ -401,41 +401,41 @@ func (t *viewText) end() {
 	}
 	switch {
 	case len(v.Findings) > 0:
-		doc = append(doc, document.Line(render.Severities(v.Findings)))
-	case v.Request == nil || v.Request.Refusal() == nil:
-		doc = append(doc, document.Line{render.Span(document.Good, healthy(v))})
+		doc = append(doc, document.Line(render.SeverityCounts(v.Findings)))
+	case v.Request == nil || v.Request.FirstRefusal() == nil:
+		doc = append(doc, document.Line{render.Span(document.Good, healthySentence(v))})
 	}
 	for _, f := range v.Findings {
-		doc = append(doc, render.Finding(f, render.Said(f), v.Request == nil))
+		doc = append(doc, render.NewFinding(f, render.SaidMessage(f), v.Request == nil))
 	}
 	if v.Others > 0 {
-		doc = append(doc, document.Line(document.Words(others(v))))
+		doc = append(doc, document.Line(document.Words(othersSentence(v))))
 	}
-	t.add(append(doc, t.next()...)...)
+	t.printBlocks(append(doc, t.nextCommands()...)...)
 }
 
-// next are the commands to type.
-func (t *viewText) next() document.Document {
+// nextCommands are the commands to type.
+func (t *viewText) nextCommands() document.Document {
 	if len(t.opts.Next) == 0 {
 		return nil
 	}
 	return document.Document{document.Gap{}, document.Commands{Lead: "Next:", List: t.opts.Next}}
 }
 
-// add prints blocks.
-func (t *viewText) add(doc ...document.Block) {
+// printBlocks prints blocks.
+func (t *viewText) printBlocks(doc ...document.Block) {
 	t.out.WriteString(document.OnScreen(t.opts.Screen, doc...))
 }
 
-// healthy is what is said where nothing is wrong.
-func healthy(v *view.View) string {
+// healthySentence is what is said where nothing is wrong.
+func healthySentence(v *view.View) string {
 	if v.Shown.Below > 0 {
 		return "Nothing is wrong with this session and its sub-sessions."
 	}
 	return "Nothing is wrong with this session."
 }
 
-func others(v *view.View) string {
+func othersSentence(v *view.View) string {
 	return ui.Count(v.Others, "finding") + " in other sessions of the same tree."
 }
 
@@ -459,9 +459,9 @@ func answerWords(a view.Answer) string {
 	return fmt.Sprintf("%s %7s", a.State, ui.Bytes(int64(a.Size)))
 }
 
-// substance is what stands in the place of a text that a row lacks; "" when its
+// rowSubstance is what stands in the place of a text that a row lacks; "" when its
 // calls or results say enough.
-func substance(r *view.Row) string {
+func rowSubstance(r *view.Row) string {
 	switch {
 	case r.Label != "" || r.Text != "" || len(r.Calls) > 0 || len(r.Results) > 0:
 		return r.Label

@@ -23,15 +23,15 @@ type visibilityTable struct {
 
 func newVisibilityTable(v *view.Visibility) *visibilityTable {
 	t := &visibilityTable{v: v}
-	for i := 0; i < len(v.Viewers) && !v.Crowd(); i++ {
+	for i := 0; i < len(v.Viewers) && !v.IsCrowd(); i++ {
 		t.viewers = append(t.viewers, i)
 	}
 	t.sets = len(v.Models) == 1 && v.Models[0].Recomputed
 	return t
 }
 
-// names are the headings.
-func (t *visibilityTable) names() []string {
+// columnNames are the headings.
+func (t *visibilityTable) columnNames() []string {
 	list := []string{"#", "author", "branch"}
 	if t.sets {
 		list = append(list, "tokens")
@@ -39,7 +39,7 @@ func (t *visibilityTable) names() []string {
 	switch {
 	case !t.v.Single:
 		for _, i := range t.viewers {
-			list = append(list, letters(i))
+			list = append(list, viewerLetters(i))
 		}
 		return list
 	case len(t.v.Models) == 1:
@@ -50,15 +50,15 @@ func (t *visibilityTable) names() []string {
 	return append(list, "why")
 }
 
-// row are the cells of an event.
-func (t *visibilityTable) row(e *view.Event) []string {
-	list := append(make([]string, 0, 6), strconv.Itoa(e.Item), ui.Clean(e.Who()), ui.Clean(view.Label(e.Stored().Branch)))
+// eventCells are the cells of an event.
+func (t *visibilityTable) eventCells(e *view.Event) []string {
+	list := append(make([]string, 0, 6), strconv.Itoa(e.Item), ui.Clean(e.Who()), ui.Clean(view.BranchLabel(e.Stored().Branch)))
 	if t.sets {
-		list = append(list, ui.Clean(view.Label(e.Set)))
+		list = append(list, ui.Clean(view.BranchLabel(e.Set)))
 	}
 	if !t.v.Single {
 		for _, i := range t.viewers {
-			list = append(list, t.sign(e, i))
+			list = append(list, t.cellSign(e, i))
 		}
 		return list
 	}
@@ -104,9 +104,9 @@ func modelWords(v *view.View) string {
 	return "models: " + strings.Join(names, " and ")
 }
 
-// sees says how many events a viewer sees: "3 of 5", and of two models
+// seesCount says how many events a viewer sees: "3 of 5", and of two models
 // "path 3, tokens 4 of 5".
-func sees(v *view.Visibility, viewer *view.Viewer) string {
+func seesCount(v *view.Visibility, viewer *view.Viewer) string {
 	if len(v.Models) == 1 {
 		return fmt.Sprintf("%s of %s", ui.Number(viewer.Sees[0]), ui.Number(v.Total))
 	}
@@ -140,7 +140,7 @@ func holderTable(v *view.Visibility) document.Table {
 		if h.Tokens != nil {
 			tokens = view.SetWords(h.Tokens)
 		}
-		row := render.Cells(h.Agent, view.Label(h.Branch), tokens, strings.Join(h.Sees, ", "))
+		row := render.Cells(h.Agent, view.BranchLabel(h.Branch), tokens, strings.Join(h.Sees, ", "))
 		if len(runs) > 1 {
 			row = append(render.Cells(h.Invocation), row...)
 		}
@@ -152,9 +152,9 @@ func holderTable(v *view.Visibility) document.Table {
 	return table
 }
 
-// crowd says of many viewers which events each one sees, or on which two models disagree.
+// crowdBlocks says of many viewers which events each one sees, or on which two models disagree.
 // Viewers that see the same share a row.
-func (t *visibilityTable) crowd() document.Document {
+func (t *visibilityTable) crowdBlocks() document.Document {
 	var doc document.Document
 	table := document.Table{Columns: []document.Column{{Name: "viewer", Give: document.Break}, {Name: "sees"}}}
 	two := len(t.v.Models) == 2
@@ -162,7 +162,7 @@ func (t *visibilityTable) crowd() document.Document {
 		name := "only " + t.v.Models[i].Name
 		if !two {
 			name = "sees besides"
-			all := t.v.Runs(0, func(e *view.Event) bool { return e.ToAll })
+			all := t.v.RunsWhere(0, func(e *view.Event) bool { return e.ToAll })
 			doc = append(doc, render.Say("Every viewer sees: "+runWords(all)), document.Gap{})
 		}
 		table.Columns = append(table.Columns, document.Column{Name: name, Give: document.Break})
@@ -170,10 +170,10 @@ func (t *visibilityTable) crowd() document.Document {
 	rows := map[string]int{}
 	for i := range t.v.Viewers {
 		viewer := &t.v.Viewers[i]
-		row := []any{sees(t.v, viewer)}
+		row := []any{seesCount(t.v, viewer)}
 		for m := range t.v.Models {
-			row = append(row, runWords(t.v.Runs(i, func(e *view.Event) bool {
-				return t.v.Cell(e, i, m).Visible && !e.ToAll && (!two || t.v.Disagree(e, i))
+			row = append(row, runWords(t.v.RunsWhere(i, func(e *view.Event) bool {
+				return t.v.Cell(e, i, m).Visible && !e.ToAll && (!two || t.v.ModelsDisagree(e, i))
 			})))
 		}
 		key := fmt.Sprint(viewer.Session.ID, row)
@@ -197,11 +197,11 @@ func runWords(runs []view.Run) string {
 	return words
 }
 
-// letters names a viewer in a matrix: A to Z, AA, AB.
-func letters(i int) string {
+// viewerLetters names a viewer in a matrix: A to Z, AA, AB.
+func viewerLetters(i int) string {
 	name := string(rune('A' + i%26))
 	if i >= 26 {
-		return letters(i/26-1) + name
+		return viewerLetters(i/26-1) + name
 	}
 	return name
 }
@@ -222,13 +222,13 @@ var hiddenSigns = []struct {
 	{branch.HiddenKind, "n"},
 }
 
-// sign is a cell of the matrix: how a viewer sees an event or, of two models, the
+// cellSign is a cell of the matrix: how a viewer sees an event or, of two models, the
 // first letter of the one that shows it.
-func (t *visibilityTable) sign(e *view.Event, viewer int) string {
+func (t *visibilityTable) cellSign(e *view.Event, viewer int) string {
 	cell := t.v.Cell(e, viewer, 0)
 	if len(t.v.Models) == 2 {
 		switch {
-		case !t.v.Disagree(e, viewer):
+		case !t.v.ModelsDisagree(e, viewer):
 			return sameSign
 		case cell.Visible:
 			return t.v.Models[0].Name[:1]
@@ -249,8 +249,8 @@ func (t *visibilityTable) sign(e *view.Event, viewer int) string {
 	return "-"
 }
 
-// legend explains the signs that occur.
-func (t *visibilityTable) legend() []string {
+// signLegend explains the signs that occur.
+func (t *visibilityTable) signLegend() []string {
 	if models := t.v.Models; len(models) == 2 {
 		return []string{
 			models[0].Name[:1] + " only " + models[0].Name + " shows it",
@@ -261,7 +261,7 @@ func (t *visibilityTable) legend() []string {
 	used := map[string]bool{}
 	for i := range t.v.Events {
 		for n := range t.v.Viewers {
-			used[t.sign(&t.v.Events[i], n)] = true
+			used[t.cellSign(&t.v.Events[i], n)] = true
 		}
 	}
 	var list []string
@@ -272,7 +272,7 @@ func (t *visibilityTable) legend() []string {
 	}
 	for _, h := range hiddenSigns {
 		if used[h.sign] {
-			list = append(list, h.sign+" "+view.Words(h.reason))
+			list = append(list, h.sign+" "+view.ReasonWords(h.reason))
 		}
 	}
 	return list

@@ -14,7 +14,7 @@ import (
 // visibilityPage is who could see what, as a table.
 func visibilityPage(v *view.View, full bool) document.Document {
 	asked := v.Visibility
-	doc := document.Document{render.Say(ui.Sentence(modelWords(v)))}
+	doc := document.Document{render.Say(ui.AsSentence(modelWords(v)))}
 	if asked.Single {
 		doc = document.Document{render.Say("Viewer ", asked.Viewers[0].Name(), ", ", modelWords(v))}
 	}
@@ -27,13 +27,13 @@ func visibilityPage(v *view.View, full bool) document.Document {
 	events := newVisibilityTable(asked)
 	switch {
 	case asked.Single:
-	case asked.Crowd():
-		doc = append(doc, events.crowd()...)
+	case asked.IsCrowd():
+		doc = append(doc, events.crowdBlocks()...)
 	default:
 		doc = append(doc, viewerList(events))
 	}
 	var table document.Table
-	for _, name := range append(events.names(), "text") {
+	for _, name := range append(events.columnNames(), "text") {
 		table.Columns = append(table.Columns, document.Column{Name: name})
 	}
 	for i := range asked.Events {
@@ -43,7 +43,7 @@ func visibilityPage(v *view.View, full bool) document.Document {
 			about = e.About()
 		}
 		var row []document.Text
-		for _, cell := range append(events.row(e), about) {
+		for _, cell := range append(events.eventCells(e), about) {
 			row = append(row, document.Words(cell))
 		}
 		table.Rows = append(table.Rows, row)
@@ -57,10 +57,10 @@ func viewerList(table *visibilityTable) document.List {
 	for i := range table.v.Viewers {
 		viewer := &table.v.Viewers[i]
 		list = append(list, document.Item{
-			Label: letters(i), Text: document.Words(render.Span(document.Code, viewer.Name()), " ", viewer.Agent, ": ", sees(table.v, viewer)),
+			Label: viewerLetters(i), Text: document.Words(render.Span(document.Code, viewer.Name()), " ", viewer.Agent, ": ", seesCount(table.v, viewer)),
 		})
 	}
-	return append(list, render.Entry(strings.Join(table.legend(), ", ")))
+	return append(list, render.Entry(strings.Join(table.signLegend(), ", ")))
 }
 
 // visibilityDiagram is a sequence diagram: branches are its participants, and an event is
@@ -69,14 +69,14 @@ func viewerList(table *visibilityTable) document.List {
 func visibilityDiagram(v *view.View, full bool) document.Diagram {
 	d := diagram{v: v.Visibility, shown: v.Shown.Session, names: map[string]string{}, full: full}
 	for i := range d.v.Events {
-		d.from(&d.v.Events[i]) // participants stand in the order in which they speak
+		d.senderOf(&d.v.Events[i]) // participants stand in the order in which they speak
 	}
 	for i := range d.v.Viewers {
 		viewer := &d.v.Viewers[i]
-		d.participant(viewerPlace(viewer), viewer.Name())
+		d.addParticipant(viewerPlace(viewer), viewer.Name())
 	}
 	for i := range d.v.Events {
-		d.event(&d.v.Events[i])
+		d.drawEvent(&d.v.Events[i])
 	}
 	return d.steps
 }
@@ -89,8 +89,8 @@ type diagram struct {
 	steps document.Diagram
 }
 
-// participant is the short name of a place in the diagram.
-func (d *diagram) participant(place, label string) string {
+// addParticipant is the short name of a place in the diagram.
+func (d *diagram) addParticipant(place, label string) string {
 	if d.names[place] == "" {
 		d.names[place] = fmt.Sprintf("p%d", len(d.names))
 		d.steps = append(d.steps, document.Step{Kind: document.Enter, From: d.names[place], Lines: []string{label}})
@@ -102,15 +102,15 @@ func viewerPlace(v *view.Viewer) string {
 	return v.Session.ID + "\x00" + v.Branch + "\x00" + v.Scope + "\x00" + v.Key
 }
 
-// from is the participant that an event comes from: the viewer that spoke, else its
+// senderOf is the participant that an event comes from: the viewer that spoke, else its
 // branch, else the user.
-func (d *diagram) from(e *view.Event) string {
+func (d *diagram) senderOf(e *view.Event) string {
 	it := e.Stored()
 	for i := range d.v.Viewers {
 		viewer := &d.v.Viewers[i]
 		if it.Role != session.User && viewer.Session == e.Session && viewer.Branch == it.Branch &&
 			viewer.Scope == it.Scope && (viewer.Agent == it.Agent || viewer.Agent == "") {
-			return d.participant(viewerPlace(viewer), viewer.Name())
+			return d.addParticipant(viewerPlace(viewer), viewer.Name())
 		}
 	}
 	label := it.Branch
@@ -120,14 +120,14 @@ func (d *diagram) from(e *view.Event) string {
 	if e.Session != d.shown {
 		label += ", sub-session"
 	}
-	return d.participant(e.Session.ID+"\x00"+label, view.Label(label))
+	return d.addParticipant(e.Session.ID+"\x00"+label, view.BranchLabel(label))
 }
 
 const diagramColumns = 40
 
-// event prints the arrows of an event.
-func (d *diagram) event(e *view.Event) {
-	from := d.from(e)
+// drawEvent prints the arrows of an event.
+func (d *diagram) drawEvent(e *view.Event) {
+	from := d.senderOf(e)
 	width := diagramColumns
 	if d.full {
 		width = 4 * diagramColumns

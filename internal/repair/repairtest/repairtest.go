@@ -28,7 +28,7 @@ func Plan(path string, allow ...string) (*repair.Plan, store.Kind, error) {
 	for _, word := range allow {
 		allowed[word] = true
 	}
-	plan, _, err := repair.Make(ctx, opened.Store, repair.Options{Prologue: opened.Kind.Prologue, Allow: allowed})
+	plan, _, err := repair.MakePlan(ctx, opened.Store, repair.Options{Prologue: opened.Kind.Prologue, Allow: allowed})
 	return plan, opened.Kind, errors.Join(err, opened.Close())
 }
 
@@ -36,7 +36,7 @@ func Plan(path string, allow ...string) (*repair.Plan, store.Kind, error) {
 // receipt beside it. The receipt is nil when there was nothing to do.
 func Repair(path string, allow ...string) (*repair.Plan, *repair.Receipt, error) {
 	plan, kind, err := Plan(path, allow...)
-	if err != nil || plan.Empty() {
+	if err != nil || plan.IsEmpty() {
 		return plan, nil, err
 	}
 	ctx := context.Background()

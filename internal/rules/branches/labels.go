@@ -18,9 +18,9 @@ type label struct {
 	items    []int // in stored order
 }
 
-// labels are the branches of a session, each before those below it. Sets of
+// pathLabels are the branches of a session, each before those below it. Sets of
 // tokens and forks are no paths and left out, and so is what no model sees.
-func labels(s *rules.Subject) []label {
+func pathLabels(s *rules.Subject) []label {
 	var items []int
 	for i := range s.Items {
 		if it := &s.Items[i]; it.Branch != "" && it.Kind != session.Other {
@@ -39,7 +39,7 @@ func labelsOf(s *rules.Subject, items []int) []label {
 		at, met := known[text]
 		if !met {
 			at = -1
-			if branch.Parse(text).Path != "" {
+			if branch.ParseLabel(text).Path != "" {
 				at = len(all)
 				all = append(all, label{text: text, segments: strings.Split(text, ".")})
 			}
@@ -53,19 +53,19 @@ func labelsOf(s *rules.Subject, items []int) []label {
 	return all
 }
 
-// last is the last segment: the agent that the branch is named after.
-func (l *label) last() string { return l.segments[len(l.segments)-1] }
+// lastSegment is the last segment: the agent that the branch is named after.
+func (l *label) lastSegment() string { return l.segments[len(l.segments)-1] }
 
-// hollow reports whether a segment is empty: a dot too many.
-func (l *label) hollow() bool { return slices.Contains(l.segments, "") }
+// isHollow reports whether a segment is empty: a dot too many.
+func (l *label) isHollow() bool { return slices.Contains(l.segments, "") }
 
-// counted reports whether the segment is "name@run": of a node of a workflow or
+// isCounted reports whether the segment is "name@run": of a node of a workflow or
 // a tool's run, which runtimes number, and no agent's name.
-func counted(segment string) bool { return strings.Contains(segment, "@") }
+func isCounted(segment string) bool { return strings.Contains(segment, "@") }
 
-// under is the label at an index, and behind it those below it, of a list that
+// labelsUnder is the label at an index, and behind it those below it, of a list that
 // has each before those below it.
-func under(all []label, i int) []label {
+func labelsUnder(all []label, i int) []label {
 	end := i + 1
 	for end < len(all) && strings.HasPrefix(all[end].text, all[i].text+".") {
 		end++
@@ -73,17 +73,17 @@ func under(all []label, i int) []label {
 	return all[i:end]
 }
 
-// shown reports whether a reader shows the item to those who may see its branch.
-func shown(s *rules.Subject, i int) bool {
+// isShown reports whether a reader shows the item to those who may see its branch.
+func isShown(s *rules.Subject, i int) bool {
 	it := &s.Items[i]
 	return it.OnWire() && !it.Flags.Has(session.Blank)
 }
 
-// speaks reports whether the item is one that an agent added to what is sent: a
+// isSpoken reports whether the item is one that an agent added to what is sent: a
 // request of that agent came just before it.
-func speaks(s *rules.Subject, i int) bool {
+func isSpoken(s *rules.Subject, i int) bool {
 	it := &s.Items[i]
-	return shown(s, i) && (it.Role == session.Assistant || it.Answers())
+	return isShown(s, i) && (it.Role == session.Assistant || it.IsAnswer())
 }
 
 // gaps collects what agents cannot see of others that were done before they ran,
@@ -107,14 +107,14 @@ type group struct {
 	first, last int // of its events
 }
 
-// level looks at labels that have their first segments in common, as many as depth
+// walkLevel looks at labels that have their first segments in common, as many as depth
 // says. The label of the level itself, which may be the root, comes first.
-func (g *gaps) level(labels []label, depth int) {
+func (g *gaps) walkLevel(labels []label, depth int) {
 	var own []int
 	if len(labels[0].segments) == depth {
 		own = labels[0].items
 		if g.reducers && depth > 0 {
-			g.below(&labels[0], labels[1:])
+			g.hideBelow(&labels[0], labels[1:])
 		}
 		labels = labels[1:]
 	}
@@ -124,8 +124,8 @@ func (g *gaps) level(labels []label, depth int) {
 	}
 	var groups []group
 	for rest := labels; len(rest) > 0; {
-		n := alike(rest, next)
-		g.level(rest[:n], next)
+		n := countAlike(rest, next)
+		g.walkLevel(rest[:n], next)
 		inside := rest[:n]
 		if len(inside[0].segments) == depth+1 {
 			inside = inside[1:]
@@ -138,14 +138,14 @@ func (g *gaps) level(labels []label, depth int) {
 	switch {
 	case len(groups) < 2:
 	case g.paired:
-		g.inTurn(groups, roundsOf(own, labels, depth))
+		g.hideInTurn(groups, roundsOf(own, labels, depth))
 	default:
-		g.apart(groups)
+		g.hideApart(groups)
 	}
 }
 
-// alike counts the labels that have as many of their segments in common with the first.
-func alike(labels []label, segments int) int {
+// countAlike counts the labels that have as many of their segments in common with the first.
+func countAlike(labels []label, segments int) int {
 	n := 1
 	for n < len(labels) && slices.Equal(labels[n].segments[:segments], labels[0].segments[:segments]) {
 		n++
@@ -162,25 +162,25 @@ func groupOf(labels []label) group {
 	return made
 }
 
-// below hides from the last event of a label what was said below it before.
-func (g *gaps) below(own *label, labels []label) {
+// hideBelow hides from the last event of a label what was said below it before.
+func (g *gaps) hideBelow(own *label, labels []label) {
 	first := math.MaxInt
 	for _, l := range labels {
-		g.hide(l, own.items[len(own.items)-1])
+		g.hideEvents(l, own.items[len(own.items)-1])
 		first = min(first, l.items[0])
 	}
-	g.reads(*own, first)
+	g.noteReader(*own, first)
 }
 
-// inTurn hides what groups said in one round of their level from the others in later
+// hideInTurn hides what groups said in one round of their level from the others in later
 // rounds.
-func (g *gaps) inTurn(groups []group, of rounds) {
-	lastOther := others(groups, func(x group) int { return of.start(x.last) })
-	firstOther := others(groups, func(x group) int { return -of.end(x.first) })
+func (g *gaps) hideInTurn(groups []group, of rounds) {
+	lastOther := greatestOfOthers(groups, func(x group) int { return of.roundStart(x.last) })
+	firstOther := greatestOfOthers(groups, func(x group) int { return -of.roundEnd(x.first) })
 	for n, x := range groups {
 		for _, l := range x.labels {
-			g.hide(l, lastOther(n))
-			g.reads(l, -firstOther(n))
+			g.hideEvents(l, lastOther(n))
+			g.noteReader(l, -firstOther(n))
 		}
 	}
 }
@@ -211,22 +211,22 @@ func roundsOf(own []int, labels []label, depth int) rounds {
 	return starts
 }
 
-// start is the first item of the round that an item is of.
-func (r rounds) start(item int) int {
+// roundStart is the first item of the round that an item is of.
+func (r rounds) roundStart(item int) int {
 	after, _ := slices.BinarySearch(r, item+1)
 	return r[after-1]
 }
 
-// end is the first item behind the round that an item is of.
-func (r rounds) end(item int) int {
+// roundEnd is the first item behind the round that an item is of.
+func (r rounds) roundEnd(item int) int {
 	if after, _ := slices.BinarySearch(r, item+1); after < len(r) {
 		return r[after]
 	}
 	return math.MaxInt
 }
 
-// apart hides what a group said from those of which every event came later.
-func (g *gaps) apart(groups []group) {
+// hideApart hides what a group said from those of which every event came later.
+func (g *gaps) hideApart(groups []group) {
 	start, end := -1, math.MaxInt
 	for _, x := range groups {
 		start, end = max(start, x.first), min(end, x.last)
@@ -234,17 +234,17 @@ func (g *gaps) apart(groups []group) {
 	for _, x := range groups {
 		for _, l := range x.labels {
 			if x.last < start {
-				g.hide(l, start)
+				g.hideEvents(l, start)
 			}
 			if end < x.first {
-				g.reads(l, end)
+				g.noteReader(l, end)
 			}
 		}
 	}
 }
 
-// hide notes the events of a label before an item.
-func (g *gaps) hide(l label, before int) {
+// hideEvents notes the events of a label before an item.
+func (g *gaps) hideEvents(l label, before int) {
 	for _, i := range l.items {
 		if i < before {
 			g.hidden[i] = true
@@ -252,8 +252,8 @@ func (g *gaps) hide(l label, before int) {
 	}
 }
 
-// reads notes that a label's events from an item on could not see something.
-func (g *gaps) reads(l label, from int) {
+// noteReader notes that a label's events from an item on could not see something.
+func (g *gaps) noteReader(l label, from int) {
 	at, _ := slices.BinarySearch(l.items, from)
 	if at == len(l.items) {
 		return
@@ -263,8 +263,8 @@ func (g *gaps) reads(l label, from int) {
 	}
 }
 
-// others gives, for each index, the greatest value of all groups but that one.
-func others(groups []group, value func(group) int) func(n int) int {
+// greatestOfOthers gives, for each index, the greatest value of all groups but that one.
+func greatestOfOthers(groups []group, value func(group) int) func(n int) int {
 	best, second, at := math.MinInt, math.MinInt, -1
 	for n, x := range groups {
 		switch v := value(x); {

@@ -14,9 +14,9 @@ var branchMalformed = rules.Rule{
 	Title: "a branch label with a dot too many, an unknown agent or a cut name",
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Subjects {
-			all, t := labels(s), teamOf(s)
+			all, t := pathLabels(s), teamOf(s)
 			for i := range all {
-				if why := malformed(s, t, all, i, p.Store.SilentLabels); why != "" {
+				if why := describeMalformed(s, t, all, i, p.Store.SilentLabels); why != "" {
 					reportLabel(p, s, t, all, i, why)
 				}
 			}
@@ -49,8 +49,8 @@ func (t team) has(name string) bool {
 	return found
 }
 
-// beginning are the agents whose names begin with a text.
-func (t team) beginning(text string) []string {
+// namesBeginning are the agents whose names begin with a text.
+func (t team) namesBeginning(text string) []string {
 	from, _ := slices.BinarySearch(t.names, text)
 	to := from
 	for to < len(t.names) && strings.HasPrefix(t.names[to], text) {
@@ -59,35 +59,35 @@ func (t team) beginning(text string) []string {
 	return t.names[from:to]
 }
 
-// malformed says what is wrong with the label at an index, "" for nothing. Where
+// describeMalformed says what is wrong with the label at an index, "" for nothing. Where
 // labels may name groups that never speak, only a group that looks like an agent
 // of another label is wrong.
-func malformed(s *rules.Subject, t team, all []label, i int, silent bool) string {
+func describeMalformed(s *rules.Subject, t team, all []label, i int, silent bool) string {
 	l := &all[i]
-	if l.hollow() {
+	if l.isHollow() {
 		return "has an empty segment. Runtimes do not agree on which agents are above it."
 	}
 	for n, segment := range l.segments {
 		switch {
-		case !t.listed || silent || counted(segment) || t.has(segment):
+		case !t.listed || silent || isCounted(segment) || t.has(segment):
 		case n == len(l.segments)-1:
-			return "ends in " + rules.Quoted(segment) + ", which is not an agent of the session"
-		case len(t.beginning(segment)) > 0:
-			return "names " + rules.Quoted(segment) + ", which is the beginning of an agent's name and not an agent of the session"
+			return "ends in " + rules.QuoteText(segment) + ", which is not an agent of the session"
+		case len(t.namesBeginning(segment)) > 0:
+			return "names " + rules.QuoteText(segment) + ", which is the beginning of an agent's name and not an agent of the session"
 		}
 	}
 	agent := soleAgent(s, all, i)
-	if t.listed && !silent || t.has(l.last()) || agent == l.last() || !strings.HasPrefix(agent, l.last()) {
+	if t.listed && !silent || t.has(l.lastSegment()) || agent == l.lastSegment() || !strings.HasPrefix(agent, l.lastSegment()) {
 		return ""
 	}
-	if silent && !carried(all, l.ending(agent)) {
+	if silent && !hasLabel(all, l.withEnding(agent)) {
 		return ""
 	}
-	return "ends in " + rules.Quoted(l.last()) + ", but only " + rules.Quoted(agent) + " speaks on it"
+	return "ends in " + rules.QuoteText(l.lastSegment()) + ", but only " + rules.QuoteText(agent) + " speaks on it"
 }
 
-// carried reports whether a list of labels has one of this text.
-func carried(all []label, text string) bool {
+// hasLabel reports whether a list of labels has one of this text.
+func hasLabel(all []label, text string) bool {
 	_, found := slices.BinarySearchFunc(all, strings.Split(text, "."), func(l label, segments []string) int { return slices.Compare(l.segments, segments) })
 	return found
 }
@@ -96,7 +96,7 @@ func carried(all []label, text string) bool {
 // is none or more than one.
 func soleAgent(s *rules.Subject, all []label, i int) string {
 	agent := ""
-	for _, l := range under(all, i) {
+	for _, l := range labelsUnder(all, i) {
 		for _, item := range l.items {
 			switch by := s.Items[item].Agent; {
 			case by == "" || by == agent:
@@ -110,29 +110,29 @@ func soleAgent(s *rules.Subject, all []label, i int) string {
 	return agent
 }
 
-// ending is the label with another last segment.
-func (l *label) ending(segment string) string {
-	return strings.TrimSuffix(l.text, l.last()) + segment
+// withEnding is the label with another last segment.
+func (l *label) withEnding(segment string) string {
+	return strings.TrimSuffix(l.text, l.lastSegment()) + segment
 }
 
 func reportLabel(p *rules.Pass, s *rules.Subject, t team, all []label, i int, why string) {
 	l := &all[i]
-	f := p.Find(s.Session, l.items[0])
+	f := p.FindItem(s.Session, l.items[0])
 	f.Items = l.items
-	f.Message = "the branch " + rules.Quoted(l.text) + " of " + rules.Count(len(l.items), "event") + " " + why
+	f.Message = "the branch " + rules.QuoteText(l.text) + " of " + rules.CountedNoun(len(l.items), "event") + " " + why
 	f.Fixes = []rules.Fix{{Title: "decide which agent the branch means", Safety: rules.Manual}}
 	// Whoever sees what is said below the label sees what is said on it: to rename one
 	// of them would part them.
 	agent := soleAgent(s, all, i)
-	if !l.hollow() && len(under(all, i)) == 1 && agent != l.last() && slices.Equal(t.beginning(l.last()), []string{agent}) {
-		f.Fixes = []rules.Fix{relabel(s, l, l.ending(agent))}
+	if !l.isHollow() && len(labelsUnder(all, i)) == 1 && agent != l.lastSegment() && slices.Equal(t.namesBeginning(l.lastSegment()), []string{agent}) {
+		f.Fixes = []rules.Fix{relabelFix(s, l, l.withEnding(agent))}
 	}
 	p.Report(f)
 }
 
-// relabel gives all items of a label another one.
-func relabel(s *rules.Subject, l *label, to string) rules.Fix {
-	fix := rules.Fix{Title: "set the branch to " + rules.Quoted(to), Safety: rules.Lossless}
+// relabelFix gives all items of a label another one.
+func relabelFix(s *rules.Subject, l *label, to string) rules.Fix {
+	fix := rules.Fix{Title: "set the branch to " + rules.QuoteText(to), Safety: rules.Lossless}
 	for _, item := range l.items {
 		fix.Edits = append(fix.Edits, session.Edit{Op: session.Set, Ref: s.ItemRef(item), Field: session.FieldBranch, Value: &to})
 	}

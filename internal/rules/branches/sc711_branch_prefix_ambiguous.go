@@ -28,7 +28,7 @@ type prefixPair struct{ short, long *label }
 func prefixPairs(all []label) []prefixPair {
 	byText := make([]*label, 0, len(all))
 	for i := range all {
-		if !all[i].hollow() {
+		if !all[i].isHollow() {
 			byText = append(byText, &all[i])
 		}
 	}
@@ -41,7 +41,7 @@ func prefixPairs(all []label) []prefixPair {
 		}
 		for _, short := range open {
 			above := strings.HasPrefix(long.text, short.text+".")
-			if !above && !counted(long.segments[len(short.segments)-1]) {
+			if !above && !isCounted(long.segments[len(short.segments)-1]) {
 				pairs = append(pairs, prefixPair{short, long})
 			}
 		}
@@ -56,7 +56,7 @@ func reportAmbiguous(p *rules.Pass, s *rules.Subject) {
 	var items []int
 	told := map[*label]bool{}
 	later := true // every record is one of a version that compares segments
-	for _, pair := range prefixPairs(labels(s)) {
+	for _, pair := range prefixPairs(pathLabels(s)) {
 		if len(leakedByPrefix(p, s, pair)) > 0 {
 			continue
 		}
@@ -70,14 +70,14 @@ func reportAmbiguous(p *rules.Pass, s *rules.Subject) {
 		return
 	}
 	slices.Sort(items)
-	f := p.Find(s.Session, items[0])
+	f := p.FindItem(s.Session, items[0])
 	f.Items = items
 	f.Count = len(words)
 	if later {
 		f.Severity = rules.Info
 	}
-	f.Message = rules.Count(len(words), "pair") + " of unrelated branches" + rules.Verb(len(words), " has", " have") + " names that begin alike: " + rules.Some(words)
-	f.Then("A runtime that compares names as text shows agents on the longer one the events of the shorter one")
+	f.Message = rules.CountedNoun(len(words), "pair") + " of unrelated branches" + rules.VerbForm(len(words), " has", " have") + " names that begin alike: " + rules.JoinFew(words)
+	f.AddSentence("A runtime that compares names as text shows agents on the longer one the events of the shorter one")
 	p.Report(f)
 }
 
@@ -89,5 +89,5 @@ func bySegments(s *rules.Subject, pair prefixPair) bool {
 }
 
 func (pair prefixPair) String() string {
-	return rules.Quoted(pair.short.text) + " and " + rules.Quoted(pair.long.text)
+	return rules.QuoteText(pair.short.text) + " and " + rules.QuoteText(pair.long.text)
 }

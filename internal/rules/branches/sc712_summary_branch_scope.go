@@ -28,7 +28,7 @@ func reportBranchedSummaries(p *rules.Pass, s *rules.Subject) {
 	for i := range s.Items {
 		it := &s.Items[i]
 		if it.Branch != "" && (it.Kind == session.Summary || inSummaryTurn(it)) {
-			reportScope(p, s, i, "", "the summary is on branch "+rules.Quoted(it.Branch)+", so other agents see neither it nor what it summarizes. "+
+			reportScope(p, s, i, "", "the summary is on branch "+rules.QuoteText(it.Branch)+", so other agents see neither it nor what it summarizes. "+
 				p.Store.Title+" gives summaries no branch.")
 		}
 	}
@@ -38,7 +38,7 @@ func reportBranchedSummaries(p *rules.Pass, s *rules.Subject) {
 // stand for have in common: what lies between the start of the request before and
 // the tail that they keep.
 func reportSummaryScopes(p *rules.Pass, s *rules.Subject) {
-	loaded := s.Loaded()
+	loaded := s.LoadedIndexes()
 	marked := slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Flags.Has(session.Compacted) })
 	start := 0
 	for i := range s.Items {
@@ -50,17 +50,17 @@ func reportSummaryScopes(p *rules.Pass, s *rules.Subject) {
 		if kept := it.KeptFrom; kept > 0 && kept < int64(len(loaded)) {
 			end = min(end, loaded[kept])
 		}
-		labels, paths := summed(s, start, end, marked)
+		labels, paths := summedBranches(s, start, end, marked)
 		start = end
 		if want := branch.CommonPrefix(labels...); len(labels) > 0 && paths && want != it.Branch && isPath(it.Branch) {
-			reportScope(p, s, i, want, misplaced(len(labels), it.Branch, want))
+			reportScope(p, s, i, want, wordMisplaced(len(labels), it.Branch, want))
 		}
 	}
 }
 
-// summed are the branches of what a summary stands for, and whether all are
+// summedBranches are the branches of what a summary stands for, and whether all are
 // paths. Where the store marks what is covered, only that counts.
-func summed(s *rules.Subject, from, to int, marked bool) (labels []string, paths bool) {
+func summedBranches(s *rules.Subject, from, to int, marked bool) (labels []string, paths bool) {
 	for i := from; i < to; i++ {
 		it := s.Items[i]
 		covered := it.Flags.Has(session.Compacted)
@@ -77,30 +77,30 @@ func summed(s *rules.Subject, from, to int, marked bool) (labels []string, paths
 }
 
 // isPath reports whether a branch is a path, or none.
-func isPath(label string) bool { return label == "" || branch.Parse(label).Path != "" }
+func isPath(label string) bool { return label == "" || branch.ParseLabel(label).Path != "" }
 
-// misplaced words a summary of the branch has that should be of the branch want.
-func misplaced(covered int, has, want string) string {
+// wordMisplaced words a summary of the branch has that should be of the branch want.
+func wordMisplaced(covered int, has, want string) string {
 	switch {
 	case has == "":
 		return fmt.Sprintf("the summary has no branch, so every agent sees it. All that it summarizes (%s) is on branch %s or below it.",
-			rules.Count(covered, "event"), rules.Quoted(want))
+			rules.CountedNoun(covered, "event"), rules.QuoteText(want))
 	case want == "":
 		return fmt.Sprintf("the summary is on branch %s, but the %s that it summarizes have no branch in common. Agents on other branches do not see it.",
-			rules.Quoted(has), rules.Count(covered, "event"))
+			rules.QuoteText(has), rules.CountedNoun(covered, "event"))
 	}
 	return fmt.Sprintf("the summary is on branch %s, but the branch of all that it summarizes (%s) is %s",
-		rules.Quoted(has), rules.Count(covered, "event"), rules.Quoted(want))
+		rules.QuoteText(has), rules.CountedNoun(covered, "event"), rules.QuoteText(want))
 }
 
 // reportScope reports a summary with the branch that it should have.
 func reportScope(p *rules.Pass, s *rules.Subject, i int, want, why string) {
-	f := p.Find(s.Session, i)
+	f := p.FindItem(s.Session, i)
 	f.Message = why
 	fix := rules.Fix{Title: "remove the branch of the summary", Safety: rules.Lossless}
 	edit := session.Edit{Op: session.Set, Ref: f.Ref, Field: session.FieldBranch}
 	if want != "" {
-		fix.Title, edit.Value = "set the branch of the summary to "+rules.Quoted(want), &want
+		fix.Title, edit.Value = "set the branch of the summary to "+rules.QuoteText(want), &want
 	}
 	fix.Edits = []session.Edit{edit}
 	f.Fixes = []rules.Fix{fix}

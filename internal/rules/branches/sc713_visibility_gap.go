@@ -28,7 +28,7 @@ func reportGaps(p *rules.Pass, s *rules.Subject) {
 	var order []*run
 	for i := range s.Items {
 		it := &s.Items[i]
-		if !speaks(s, i) || it.Branch == "" && it.Agent == "" {
+		if !isSpoken(s, i) || it.Branch == "" && it.Agent == "" {
 			continue // a result without an agent is one that the user posted
 		}
 		r := runs[it.Invocation]
@@ -45,12 +45,12 @@ func reportGaps(p *rules.Pass, s *rules.Subject) {
 	g := gaps{paired: true, reducers: p.Store.ForeignText, hidden: map[int]bool{}, readers: map[string]int{}}
 	var all [][]label
 	for _, r := range order {
-		labels := slices.DeleteFunc(labelsOf(s, r.branched), func(l label) bool { return l.hollow() || slices.ContainsFunc(l.segments, counted) })
+		labels := slices.DeleteFunc(labelsOf(s, r.branched), func(l label) bool { return l.isHollow() || slices.ContainsFunc(l.segments, isCounted) })
 		g.paired = g.paired && !slices.ContainsFunc(labels, func(l label) bool { return len(l.segments)%2 == 1 })
 		all = append(all, append([]label{{items: r.root}}, labels...))
 	}
 	for _, labels := range all {
-		g.level(labels, 0)
+		g.walkLevel(labels, 0)
 	}
 	if len(g.hidden) > 0 {
 		reportHidden(p, s, &g)
@@ -59,18 +59,18 @@ func reportGaps(p *rules.Pass, s *rules.Subject) {
 
 func reportHidden(p *rules.Pass, s *rules.Subject, g *gaps) {
 	items := slices.Sorted(maps.Keys(g.hidden))
-	f := p.Find(s.Session, items[0])
+	f := p.FindItem(s.Session, items[0])
 	f.Items = items
 	from := map[string]bool{}
 	for _, i := range items {
-		from[rules.Quoted(s.Items[i].Branch)] = true
+		from[rules.QuoteText(s.Items[i].Branch)] = true
 	}
 	var to []string
 	for _, text := range slices.Sorted(maps.Keys(g.readers)) {
-		to = append(to, rules.Quoted(text))
-		f.Related = append(f.Related, s.At(g.readers[text]))
+		to = append(to, rules.QuoteText(text))
+		f.Related = append(f.Related, s.ItemPlace(g.readers[text]))
 	}
-	f.Message = "agents that ran on " + rules.Some(to) + " cannot see " + rules.Count(len(items), "earlier event") +
-		" on " + rules.Some(slices.Sorted(maps.Keys(from)))
+	f.Message = "agents that ran on " + rules.JoinFew(to) + " cannot see " + rules.CountedNoun(len(items), "earlier event") +
+		" on " + rules.JoinFew(slices.Sorted(maps.Keys(from)))
 	p.Report(f)
 }

@@ -13,7 +13,7 @@ var legacyPrefixLeak = rules.Rule{
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Subjects {
 			told := map[int]int{} // several findings of one item are findings of their own
-			for _, pair := range prefixPairs(labels(s)) {
+			for _, pair := range prefixPairs(pathLabels(s)) {
 				if leaked := leakedByPrefix(p, s, pair); len(leaked) > 0 {
 					reportPrefixLeak(p, s, pair, leaked, told[leaked[0]])
 					told[leaked[0]]++
@@ -31,13 +31,13 @@ func leakedByPrefix(p *rules.Pass, s *rules.Subject, pair prefixPair) []int {
 		return nil
 	}
 	ran := lastSaid(s, pair.long)
-	return slices.DeleteFunc(slices.Clone(pair.short.items), func(i int) bool { return i >= ran || !shown(s, i) })
+	return slices.DeleteFunc(slices.Clone(pair.short.items), func(i int) bool { return i >= ran || !isShown(s, i) })
 }
 
 // lastSaid is the last item of a label that an agent said, -1 when none did.
 func lastSaid(s *rules.Subject, l *label) int {
 	for n := len(l.items) - 1; n >= 0; n-- {
-		if speaks(s, l.items[n]) {
+		if isSpoken(s, l.items[n]) {
 			return l.items[n]
 		}
 	}
@@ -45,23 +45,23 @@ func lastSaid(s *rules.Subject, l *label) int {
 }
 
 func reportPrefixLeak(p *rules.Pass, s *rules.Subject, pair prefixPair, leaked []int, nth int) {
-	f := p.Find(s.Session, leaked[0])
+	f := p.FindItem(s.Session, leaked[0])
 	f.Items, f.Nth = leaked, nth
-	f.Related = []session.Place{s.At(lastSaid(s, pair.long))}
-	f.Message = "the agent on " + rules.Quoted(pair.long.text) + " ran after " + rules.Count(len(leaked), "event") + " on " + rules.Quoted(pair.short.text) +
+	f.Related = []session.Place{s.ItemPlace(lastSaid(s, pair.long))}
+	f.Message = "the agent on " + rules.QuoteText(pair.long.text) + " ran after " + rules.CountedNoun(len(leaked), "event") + " on " + rules.QuoteText(pair.short.text) +
 		" that it must not see"
 	const because = " it such events, because the names of the two branches begin alike"
 	switch {
 	case p.Store.PrefixUntold:
 		f.Severity = rules.Info
-		f.Then(p.Store.PrefixReaders + " showed" + because)
-		f.Then("The store does not say which version wrote these events")
+		f.AddSentence(p.Store.PrefixReaders + " showed" + because)
+		f.AddSentence("The store does not say which version wrote these events")
 	case bySegments(s, pair):
 		f.Severity = rules.Info
-		f.Then(p.Store.PrefixReaders + " would have shown" + because)
-		f.Then("Later versions wrote the events on these branches")
+		f.AddSentence(p.Store.PrefixReaders + " would have shown" + because)
+		f.AddSentence("Later versions wrote the events on these branches")
 	default:
-		f.Then(p.Store.PrefixReaders + " showed" + because)
+		f.AddSentence(p.Store.PrefixReaders + " showed" + because)
 	}
 	p.Report(f)
 }

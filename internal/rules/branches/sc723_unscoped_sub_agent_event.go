@@ -45,7 +45,7 @@ func reportToolRuns(p *rules.Pass, s *rules.Subject) {
 	reader := p.Reader()
 	for i := range s.Items {
 		it := &s.Items[i]
-		if !shown(s, i) {
+		if !isShown(s, i) {
 			continue
 		}
 		if it.Branch == "" {
@@ -127,7 +127,7 @@ func handedOver(s *rules.Subject) map[string]bool {
 	from := map[string]string{} // caller, by branch
 	for i := range s.Items {
 		it := &s.Items[i]
-		if caller, open := from[it.Branch]; open && it.Agent != "" && it.Agent != caller && speaks(s, i) {
+		if caller, open := from[it.Branch]; open && it.Agent != "" && it.Agent != caller && isSpoken(s, i) {
 			agents[it.Agent] = true
 			delete(from, it.Branch)
 		}
@@ -141,16 +141,16 @@ func handedOver(s *rules.Subject) map[string]bool {
 }
 
 func reportToolRun(p *rules.Pass, s *rules.Subject, caller int, leaked []int) {
-	f := p.Find(s.Session, leaked[0])
+	f := p.FindItem(s.Session, leaked[0])
 	f.Items = leaked
-	f.Related = []session.Place{s.At(caller)}
+	f.Related = []session.Place{s.ItemPlace(caller)}
 	var agents []string
 	for _, i := range leaked {
-		if name := rules.Quoted(s.Items[i].Agent); !slices.Contains(agents, name) {
+		if name := rules.QuoteText(s.Items[i].Agent); !slices.Contains(agents, name) {
 			agents = append(agents, name)
 		}
 	}
-	f.Message = rules.Quoted(s.Items[caller].Agent) + " is shown " + rules.Count(len(leaked), "event") + " of " + rules.Some(agents) +
+	f.Message = rules.QuoteText(s.Items[caller].Agent) + " is shown " + rules.CountedNoun(len(leaked), "event") + " of " + rules.JoinFew(agents) +
 		" besides the result of its call. An agent that runs as a tool has a branch of its own, but its caller has none and sees everything."
 	p.Report(f)
 }

@@ -15,10 +15,10 @@ var branchWildcard = rules.Rule{
 			return
 		}
 		for _, s := range p.Subjects {
-			all := labels(s)
+			all := pathLabels(s)
 			alike := takenFor(all)
 			for i := range all {
-				if why := misread(&all[i], alike); why != "" {
+				if why := describeMisread(&all[i], alike); why != "" {
 					reportPattern(p, s, &all[i], why)
 				}
 			}
@@ -26,8 +26,8 @@ var branchWildcard = rules.Rule{
 	},
 }
 
-// misread says what LIKE makes of a label, "" when that is what the label says.
-func misread(l *label, alike map[string]string) string {
+// describeMisread says what LIKE makes of a label, "" when that is what the label says.
+func describeMisread(l *label, alike map[string]string) string {
 	other, taken := alike[l.text]
 	switch {
 	case strings.Contains(l.text, "%"):
@@ -35,9 +35,9 @@ func misread(l *label, alike map[string]string) string {
 	case strings.Contains(l.text, `\`):
 		return `contains \, which is an escape in LIKE in PostgreSQL and MySQL. Agents below the branch are not shown its events.`
 	case taken && strings.EqualFold(l.text, other):
-		return "differs from " + rules.Quoted(other) + " only in case, which LIKE ignores in SQLite and MySQL. Agents below one of them are shown the events of the other."
+		return "differs from " + rules.QuoteText(other) + " only in case, which LIKE ignores in SQLite and MySQL. Agents below one of them are shown the events of the other."
 	case taken:
-		return "also matches " + rules.Quoted(other) + " in LIKE, where _ is any character. Agents below that branch are shown its events."
+		return "also matches " + rules.QuoteText(other) + " in LIKE, where _ is any character. Agents below that branch are shown its events."
 	}
 	return ""
 }
@@ -53,11 +53,11 @@ func takenFor(all []label) map[string]string {
 	asked := map[shape]map[string][]string{} // labels by their lower case
 	byLength := map[int][]string{}           // branches, of the lengths asked
 	for _, l := range all {
-		of := shape{utf8.RuneCountInString(l.text), blanks(l.text)}
+		of := shape{utf8.RuneCountInString(l.text), blankPattern(l.text)}
 		if asked[of] == nil {
 			asked[of] = map[string][]string{}
 		}
-		low := lower(l.text)
+		low := lowerASCII(l.text)
 		asked[of][low] = append(asked[of][low], l.text)
 		byLength[of.length] = nil
 	}
@@ -76,7 +76,7 @@ func takenFor(all []label) map[string]string {
 	alike := map[string]string{}
 	for of, patterns := range asked {
 		for _, other := range byLength[of.length] {
-			for _, text := range patterns[lower(blank(other, of.blanks))] {
+			for _, text := range patterns[lowerASCII(putBlanks(other, of.blanks))] {
 				if least, met := alike[text]; text != other && (!met || other < least) {
 					alike[text] = other
 				}
@@ -86,8 +86,8 @@ func takenFor(all []label) map[string]string {
 	return alike
 }
 
-// blanks are the places of "_" in a text: one byte a character.
-func blanks(text string) string {
+// blankPattern are the places of "_" in a text: one byte a character.
+func blankPattern(text string) string {
 	var places []byte
 	for _, r := range text {
 		if r == '_' {
@@ -99,8 +99,8 @@ func blanks(text string) string {
 	return string(places)
 }
 
-// blank puts "_" into a text in the places given.
-func blank(text, places string) string {
+// putBlanks puts "_" into a text in the places given.
+func putBlanks(text, places string) string {
 	var b strings.Builder
 	n := 0
 	for _, r := range text {
@@ -113,7 +113,7 @@ func blank(text, places string) string {
 	return b.String()
 }
 
-func lower(text string) string {
+func lowerASCII(text string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
 			return r + 'a' - 'A'
@@ -123,8 +123,8 @@ func lower(text string) string {
 }
 
 func reportPattern(p *rules.Pass, s *rules.Subject, l *label, why string) {
-	f := p.Find(s.Session, l.items[0])
+	f := p.FindItem(s.Session, l.items[0])
 	f.Items = l.items
-	f.Message = "the branch " + rules.Quoted(l.text) + " of " + rules.Count(len(l.items), "event") + " " + why
+	f.Message = "the branch " + rules.QuoteText(l.text) + " of " + rules.CountedNoun(len(l.items), "event") + " " + why
 	p.Report(f)
 }

@@ -15,25 +15,25 @@ var activeViewUnpaired = rules.Rule{
 	Title: "a call is archived and its result is not, or the reverse",
 	Run: func(p *rules.Pass) {
 		archived := map[*rules.Subject][]int{} // the halves of each session that are to be sent again
-		for s, pair := range parted(p) {
-			if sent, gone := halves(s, pair); !s.History(sent.Item) {
+		for s, pair := range partedPairs(p) {
+			if sent, gone := partedHalves(s, pair); !s.IsHistory(sent.Item) {
 				whole, item := inSession(s, gone.Item)
 				archived[whole] = append(archived[whole], item)
 			}
 		}
 		fixes := map[*rules.Subject]rules.Fix{}
 		for whole, items := range archived {
-			fixes[whole] = revive(whole, items)
+			fixes[whole] = reviveFix(whole, items)
 		}
-		for s, pair := range parted(p) {
+		for s, pair := range partedPairs(p) {
 			whole, _ := inSession(s, pair.Call.Item)
 			reportParted(p, s, pair, fixes[whole])
 		}
 	},
 }
 
-// parted yields the pairs of which one half is archived, of every viewer.
-func parted(p *rules.Pass) iter.Seq2[*rules.Subject, pairing.Pair] {
+// partedPairs yields the pairs of which one half is archived, of every viewer.
+func partedPairs(p *rules.Pass) iter.Seq2[*rules.Subject, pairing.Pair] {
 	return func(yield func(*rules.Subject, pairing.Pair) bool) {
 		for _, s := range p.Viewers {
 			for _, pair := range s.Parted {
@@ -45,8 +45,8 @@ func parted(p *rules.Pass) iter.Seq2[*rules.Subject, pairing.Pair] {
 	}
 }
 
-// halves are the half of a parted pair that is sent and the one that is archived.
-func halves(s *rules.Subject, pair pairing.Pair) (sent, gone pairing.Occurrence) {
+// partedHalves are the half of a parted pair that is sent and the one that is archived.
+func partedHalves(s *rules.Subject, pair pairing.Pair) (sent, gone pairing.Occurrence) {
 	if s.Items[pair.Call.Item].Flags.Has(session.Archived) {
 		return pair.Result, pair.Call
 	}
@@ -54,26 +54,26 @@ func halves(s *rules.Subject, pair pairing.Pair) (sent, gone pairing.Occurrence)
 }
 
 func reportParted(p *rules.Pass, s *rules.Subject, pair pairing.Pair, fix rules.Fix) {
-	sent, gone := halves(s, pair)
+	sent, gone := partedHalves(s, pair)
 	f := p.FindCall(s, sent, s.CallAt(pair.Call).ID)
-	f.Related = []session.Place{s.At(gone.Item)}
+	f.Related = []session.Place{s.ItemPlace(gone.Item)}
 	call := "call " + rules.CallName(s.CallAt(pair.Call))
 	f.Message = "the result of " + call + " is archived, but the call is not. The next request contains a call without its result."
 	if gone == pair.Call {
 		f.Message = call + " is archived, but its result is not. The next request contains a result without its call."
 		if p.Store.ByChain {
-			fix = s.Quarantine(sent, "remove the result; the receipt keeps it")
+			fix = s.QuarantineResult(sent, "remove the result; the receipt keeps it")
 		}
 	}
 	if p.Store.Hides {
-		fix = follow(s, pair)
+		fix = followFix(s, pair)
 	}
 	p.ReportCall(s, f, fix)
 }
 
-// follow is the fix that gives both halves the state of the message before them, where a
+// followFix is the fix that gives both halves the state of the message before them, where a
 // runtime hides messages by themselves: it may have hidden all but this half.
-func follow(s *rules.Subject, pair pairing.Pair) rules.Fix {
+func followFix(s *rules.Subject, pair pairing.Pair) rules.Fix {
 	before := min(pair.Call.Item, pair.Result.Item) - 1
 	hidden := before >= 0 && s.Items[before].Flags.Has(session.Archived)
 	fix, value := rules.Fix{Title: "send both, as what is before", Safety: rules.Lossless}, strconv.FormatBool(hidden)
@@ -96,11 +96,11 @@ func inSession(s *rules.Subject, item int) (whole *rules.Subject, at int) {
 	return s.Whole, s.Indexes[item]
 }
 
-// revive is the fix that sends the whole turns of archived items again: a turn is
+// reviveFix is the fix that sends the whole turns of archived items again: a turn is
 // archived as a whole or not at all. What would stand before a summary then moves
 // behind it, with what stands there already: see SC726. All findings of a session
 // have the one fix, because a second one could not know what the first one moved.
-func revive(s *rules.Subject, items []int) rules.Fix {
+func reviveFix(s *rules.Subject, items []int) rules.Fix {
 	fix := rules.Fix{Title: "send the whole turn again, its archived messages included", Safety: rules.Lossless}
 	again := map[int]bool{}
 	for _, item := range items {
@@ -114,7 +114,7 @@ func revive(s *rules.Subject, items []int) rules.Fix {
 		}
 	}
 	summary, active := lastSummaryTurn(s), "false"
-	late, early := late(s, summary), false
+	late, early := lateMessages(s, summary), false
 	for i := range s.Items {
 		if !again[i] {
 			continue
@@ -137,7 +137,7 @@ func revive(s *rules.Subject, items []int) rules.Fix {
 func turnAround(s *rules.Subject, item int) (first, end int) {
 	begins := func(i int) bool {
 		it := &s.Items[i]
-		return it.Kind == session.Message && it.Role == session.User && !it.Answers() && it.Branch == "" && !it.Flags.Has(session.SummaryTurn)
+		return it.Kind == session.Message && it.Role == session.User && !it.IsAnswer() && it.Branch == "" && !it.Flags.Has(session.SummaryTurn)
 	}
 	first, end = item, item+1
 	for first > 0 && !begins(first) {

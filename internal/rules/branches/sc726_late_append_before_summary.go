@@ -20,7 +20,7 @@ var lateAppendBeforeSummary = rules.Rule{
 
 func reportLate(p *rules.Pass, s *rules.Subject) {
 	summary := lastSummaryTurn(s)
-	late := late(s, summary)
+	late := lateMessages(s, summary)
 	if p.Store.Hides { // what it lacks of a pair is told of there
 		late = slices.DeleteFunc(late, func(i int) bool {
 			return slices.ContainsFunc(s.Parted, func(pair pairing.Pair) bool { return pair.Call.Item == i || pair.Result.Item == i })
@@ -29,18 +29,18 @@ func reportLate(p *rules.Pass, s *rules.Subject) {
 	if len(late) == 0 {
 		return
 	}
-	f := p.Find(s.Session, late[0])
+	f := p.FindItem(s.Session, late[0])
 	f.Items = late
-	f.Related = []session.Place{s.At(summary)}
-	f.Message = rules.Count(len(late), "message") + rules.Verb(len(late), " comes", " come") + " before the summary but" +
-		rules.Verb(len(late), " is", " are") + " not part of it"
-	f.Then("A compaction ran at the same time, or the store orders by time")
+	f.Related = []session.Place{s.ItemPlace(summary)}
+	f.Message = rules.CountedNoun(len(late), "message") + rules.VerbForm(len(late), " comes", " come") + " before the summary but" +
+		rules.VerbForm(len(late), " is", " are") + " not part of it"
+	f.AddSentence("A compaction ran at the same time, or the store orders by time")
 	if p.Store.Hides { // nobody knows whether the compaction should have hidden it
 		p.Report(f)
 		return
 	}
 	f.Fixes = []rules.Fix{{
-		Title: "move " + rules.Count(len(late), "message") + " after the summary, in the order of their times", Safety: rules.Lossless,
+		Title: "move " + rules.CountedNoun(len(late), "message") + " after the summary, in the order of their times", Safety: rules.Lossless,
 		Edits: moveBehindSummary(s, late, summary),
 	}}
 	p.Report(f)
@@ -63,9 +63,9 @@ func inSummaryTurn(it *session.Item) bool {
 	return it.Flags.Has(session.SummaryTurn) && len(it.Calls)+len(it.Results) == 0
 }
 
-// late are the messages, by index, that are sent before a summary and are no part
+// lateMessages are the messages, by index, that are sent before a summary and are no part
 // of one.
-func late(s *rules.Subject, summary int) []int {
+func lateMessages(s *rules.Subject, summary int) []int {
 	var late []int
 	for i := range max(summary, 0) {
 		if it := &s.Items[i]; it.OnWire() && !it.Flags.Has(session.SummaryTurn) {

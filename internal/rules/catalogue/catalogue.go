@@ -27,8 +27,8 @@ var All = slices.SortedFunc(slices.Values(slices.Concat(
 	isolation.Rules,
 )), func(a, b *rules.Rule) int { return strings.Compare(a.ID, b.ID) })
 
-// Find looks a rule up by id or name, in any case; nil when there is none.
-func Find(word string) *rules.Rule {
+// FindRule looks a rule up by id or name, in any case; nil when there is none.
+func FindRule(word string) *rules.Rule {
 	for _, r := range All {
 		if strings.EqualFold(r.ID, word) || strings.EqualFold(r.Name, word) {
 			return r
@@ -37,15 +37,15 @@ func Find(word string) *rules.Rule {
 	return nil
 }
 
-// Usual are the rules that run when nobody names any.
-func Usual() []*rules.Rule {
+// UsualRules are the rules that run when nobody names any.
+func UsualRules() []*rules.Rule {
 	return slices.DeleteFunc(slices.Clone(All), func(r *rules.Rule) bool { return r.Optional })
 }
 
-// Select returns the rules that the words choose: ids, names or prefixes of ids
+// SelectRules returns the rules that the words choose: ids, names or prefixes of ids
 // ("SC7"), in any case. No words of select means the usual rules; ignore takes away.
 // A word that matches nothing is an UnknownRule.
-func Select(selected, ignored []string) ([]*rules.Rule, error) {
+func SelectRules(selected, ignored []string) ([]*rules.Rule, error) {
 	matches := func(words []string, r *rules.Rule) bool {
 		return slices.ContainsFunc(words, func(w string) bool {
 			return strings.HasPrefix(r.ID, strings.ToUpper(w)) || strings.EqualFold(r.Name, w)

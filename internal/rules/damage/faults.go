@@ -17,8 +17,8 @@ var faults = []*rules.Rule{
 		ID: "SC001", Name: "store-damaged", Severity: rules.Error, Safety: rules.Manual, Scope: stored, Since: "0.1.0",
 		Title: "the file is damaged, truncated, or part of its content is in a missing or torn WAL",
 		Run: func(p *rules.Pass) {
-			rules.Faults(session.StoreDamaged, func(found *rules.Finding, f *session.Fault) {
-				rules.Detail(found, f)
+			rules.ReportFaults(session.StoreDamaged, func(found *rules.Finding, f *session.Fault) {
+				rules.SetDetail(found, f)
 				if way := cmp.Or(f.Remedy, p.Store.RecoverBy()); way != "" {
 					found.Fixes = []rules.Fix{{Title: way, Safety: rules.Manual}}
 				}
@@ -28,22 +28,22 @@ var faults = []*rules.Rule{
 	{
 		ID: "SC002", Name: "schema-unknown", Severity: rules.Warning, Safety: rules.None, Scope: stored, Since: "0.1.0",
 		Title: "the schema is newer than known, or disagrees with its recorded migrations",
-		Run:   rules.Faults(session.SchemaUnknown, rules.Detail),
+		Run:   rules.ReportFaults(session.SchemaUnknown, rules.SetDetail),
 	},
 	{
 		ID: "SC003", Name: "foreign-key-violation", Severity: rules.Error, Safety: rules.Manual, Scope: stored, Deep: true, Since: "0.1.0",
 		Title: "a row points to a row that does not exist",
-		Run:   rules.Faults(session.ForeignKey, rules.Detail),
+		Run:   rules.ReportFaults(session.ForeignKey, rules.SetDetail),
 	},
 	{
 		ID: "SC005", Name: "legacy-copy-fuller", Severity: rules.Error, Safety: rules.None, Scope: stored, Deep: true, Since: "0.1.0",
 		Title: "the old JSON column has more items than the item table",
-		Run:   rules.Faults(session.LegacyFuller, rules.Detail),
+		Run:   rules.ReportFaults(session.LegacyFuller, rules.SetDetail),
 	},
 	{
 		ID: "SC006", Name: "required-null", Severity: rules.Error, Safety: rules.Lossless, Scope: stored, Since: "0.1.0",
 		Title: "NULL where the runtime cannot read it",
-		Run: rules.Faults(session.RequiredNull, func(found *rules.Finding, f *session.Fault) {
+		Run: rules.ReportFaults(session.RequiredNull, func(found *rules.Finding, f *session.Fault) {
 			found.Message = f.Field + " is NULL, which the runtime cannot read. " + f.Detail
 			rules.SetDefault(found, f, rules.Lossless)
 		}),
@@ -51,7 +51,7 @@ var faults = []*rules.Rule{
 	{
 		ID: "SC007", Name: "bad-metadata-json", Severity: rules.Error, Safety: rules.Kept, Scope: stored, Since: "0.1.0",
 		Title: "a metadata column cannot be parsed",
-		Run: rules.Faults(session.BadMetadata, func(found *rules.Finding, f *session.Fault) {
+		Run: rules.ReportFaults(session.BadMetadata, func(found *rules.Finding, f *session.Fault) {
 			found.Message = f.Field + " cannot be parsed: " + f.Detail
 			rules.SetDefault(found, f, rules.Kept)
 			if f.Remedy != "" {
@@ -68,7 +68,7 @@ var faults = []*rules.Rule{
 	{
 		ID: "SC008", Name: "bad-timestamp", Severity: rules.Warning, Safety: rules.Kept, Scope: stored, Since: "0.1.0",
 		Title: "a time that is unreadable, out of range or zero",
-		Run: rules.Faults(session.BadTime, func(found *rules.Finding, f *session.Fault) {
+		Run: rules.ReportFaults(session.BadTime, func(found *rules.Finding, f *session.Fault) {
 			found.Message = f.Field + " is not a usable time: " + f.Detail
 			found.Discreet = rules.WithoutValues(found.Message)
 			rules.SetDefault(found, f, rules.Kept)
@@ -77,15 +77,15 @@ var faults = []*rules.Rule{
 	{
 		ID: "SC009", Name: "unknown-item-kind", Severity: rules.Warning, Safety: rules.None, Scope: stored, Since: "0.1.0",
 		Title: "an item of an unknown kind, which is skipped silently",
-		Run: rules.Faults(session.UnknownKind, func(found *rules.Finding, f *session.Fault) {
-			found.Message = cmp.Or(f.Detail, "the item is of the unknown kind "+rules.Quoted(f.Field)+", which runtimes skip silently")
+		Run: rules.ReportFaults(session.UnknownKind, func(found *rules.Finding, f *session.Fault) {
+			found.Message = cmp.Or(f.Detail, "the item is of the unknown kind "+rules.QuoteText(f.Field)+", which runtimes skip silently")
 			found.Discreet = rules.WithoutValues(found.Message)
 		}),
 	},
 	{
 		ID: "SC012", Name: "empty-summary", Severity: rules.Warning, Safety: rules.Kept, Scope: stored, Since: "0.1.0",
 		Title: "a summary without text, or with usage that cannot be parsed",
-		Run: rules.Faults(session.BadSummary, func(found *rules.Finding, f *session.Fault) {
+		Run: rules.ReportFaults(session.BadSummary, func(found *rules.Finding, f *session.Fault) {
 			found.Message = f.Detail
 			rules.SetDefault(found, f, rules.Kept)
 		}),
@@ -93,33 +93,33 @@ var faults = []*rules.Rule{
 	{
 		ID: "SC016", Name: "duplicated-key-copies", Severity: rules.Warning, Safety: rules.None, Scope: stored, Since: "0.1.0",
 		Title: "a column and its copy in the record disagree",
-		Run: rules.Faults(session.CopiesDiffer, func(found *rules.Finding, f *session.Fault) {
+		Run: rules.ReportFaults(session.CopiesDiffer, func(found *rules.Finding, f *session.Fault) {
 			found.Message = f.Field + " is stored in two places that disagree: " + f.Detail
 		}),
 	},
 	{
 		ID: "SC017", Name: "mixed-dialects", Severity: rules.Warning, Safety: rules.None, Scope: stored, Since: "0.1.0",
 		Title: "one session with the records of two different writers",
-		Run:   rules.Faults(session.MixedDialects, rules.Detail),
+		Run:   rules.ReportFaults(session.MixedDialects, rules.SetDetail),
 	},
 	// An orphan belongs to no tree, and a repair changes trees: so it is reported, and
 	// its page says how to take it out by hand.
 	{
 		ID: "SC018", Name: "orphan-record", Severity: rules.Warning, Safety: rules.None, Scope: stored, Since: "0.1.0",
 		Title: "records whose session does not exist",
-		Run:   rules.Faults(session.OrphanRecord, rules.Detail),
+		Run:   rules.ReportFaults(session.OrphanRecord, rules.SetDetail),
 	},
 	{
 		ID: "SC019", Name: "housekeeping", Severity: rules.Info, Safety: rules.None, Scope: stored, Since: "0.1.0",
 		Title: "free space, a large WAL, totals or bookkeeping that could be tidied",
-		Run:   rules.Faults(session.Housekeeping, rules.Detail),
+		Run:   rules.ReportFaults(session.Housekeeping, rules.SetDetail),
 	},
 	{
 		ID: "SC020", Name: "cut-off-line", Severity: rules.Warning, Safety: rules.Kept, Scope: stored, Since: "0.1.0",
 		Title: "the last line of a file was cut off while it was written",
 		Run: func(p *rules.Pass) {
-			rules.Faults(session.TornLine, func(found *rules.Finding, f *session.Fault) {
-				rules.Detail(found, f)
+			rules.ReportFaults(session.TornLine, func(found *rules.Finding, f *session.Fault) {
+				rules.SetDetail(found, f)
 				if found.Item >= 0 && p.Store.WriterOf(found.Session) == session.WriterDead { // else it may be written now
 					edits := []session.Edit{{Op: session.Quarantine, Ref: found.Ref}}
 					found.Fixes = []rules.Fix{{Title: "remove what there is of the line; the receipt keeps its bytes", Safety: rules.Kept, Edits: edits}}
@@ -130,8 +130,8 @@ var faults = []*rules.Rule{
 	{
 		ID: "SC021", Name: "broken-chain", Severity: rules.Info, Safety: rules.Lossless, Allow: "guesses", Scope: stored, Since: "0.1.0",
 		Title: "a line names another one that does not exist, or itself",
-		Run: rules.Faults(session.BrokenChain, func(found *rules.Finding, f *session.Fault) {
-			rules.Detail(found, f)
+		Run: rules.ReportFaults(session.BrokenChain, func(found *rules.Finding, f *session.Fault) {
+			rules.SetDetail(found, f)
 			rules.SetDefault(found, f, rules.Lossless)
 			for i := range found.Fixes {
 				found.Fixes[i].Title = "name the line before it as its parent"
@@ -150,8 +150,8 @@ var faults = []*rules.Rule{
 	{
 		ID: "SC023", Name: "misplaced-session", Severity: rules.Warning, Safety: rules.Manual, Scope: stored, Since: "0.1.0",
 		Title: "the runtime does not find the session where it is looked for",
-		Run: rules.Faults(session.Misplaced, func(found *rules.Finding, f *session.Fault) {
-			rules.Detail(found, f)
+		Run: rules.ReportFaults(session.Misplaced, func(found *rules.Finding, f *session.Fault) {
+			rules.SetDetail(found, f)
 			if f.Remedy != "" {
 				found.Fixes = []rules.Fix{{Title: f.Remedy, Safety: rules.Manual}}
 			}

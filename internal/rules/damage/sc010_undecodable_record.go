@@ -20,7 +20,7 @@ var undecodableRecord = rules.Rule{
 	},
 }
 
-var undecodable = rules.Faults(session.Undecodable, func(found *rules.Finding, f *session.Fault) {
+var undecodable = rules.ReportFaults(session.Undecodable, func(found *rules.Finding, f *session.Fault) {
 	what := " cannot be read, so the session fails to load: "
 	switch {
 	case f.Default != nil && f.Unloads:
@@ -39,7 +39,7 @@ var undecodable = rules.Faults(session.Undecodable, func(found *rules.Finding, f
 	}
 	if f.Whole {
 		found.Message = f.Field + " is in a form that sessctl does not know: " + f.Detail
-		found.Then("A newer version or another program may have written it")
+		found.AddSentence("A newer version or another program may have written it")
 		fix.Allow = []string{rules.UnknownForm}
 	}
 	if found.Item >= 0 {
@@ -88,6 +88,6 @@ func reportSkipped(p *rules.Pass) {
 	f := p.FindLine(skipped[0].Line)
 	f.Severity = rules.Warning
 	f.Message = fmt.Sprintf("%s of the recording %s not read in full: %s",
-		rules.Count(len(lines), "line"), rules.Verb(len(lines), "is", "are"), rules.Some(lines))
+		rules.CountedNoun(len(lines), "line"), rules.VerbForm(len(lines), "is", "are"), rules.JoinFew(lines))
 	p.Report(f)
 }

@@ -16,7 +16,7 @@ var positionCollision = rules.Rule{
 		for _, s := range p.Subjects {
 			reportPositions(p, s)
 		}
-		rules.Faults(session.SharedKey, rules.Detail)(p)
+		rules.ReportFaults(session.SharedKey, rules.SetDetail)(p)
 	},
 }
 
@@ -36,26 +36,26 @@ func reportPositions(p *rules.Pass, s *rules.Subject) {
 	if len(bad) == 0 {
 		return
 	}
-	f := p.Find(s.Session, bad[0])
+	f := p.FindItem(s.Session, bad[0])
 	f.Items, f.Whole = bad, true
 	var parts []string
 	if negative > 0 {
-		parts = append(parts, rules.Count(negative, "item")+rules.Verb(negative, " has", " have")+" a negative position or time")
+		parts = append(parts, rules.CountedNoun(negative, "item")+rules.VerbForm(negative, " has", " have")+" a negative position or time")
 	}
 	if doubled > 0 {
-		parts = append(parts, rules.Count(doubled, "item")+rules.Verb(doubled, " has", " have")+" the same position or time as the item before")
+		parts = append(parts, rules.CountedNoun(doubled, "item")+rules.VerbForm(doubled, " has", " have")+" the same position or time as the item before")
 	}
-	f.Message = rules.List(parts)
+	f.Message = rules.JoinWords(parts)
 	if doubled > 0 {
-		f.Then(shownAs(p.Store))
+		f.AddSentence(shownAs(p.Store))
 	}
-	fix := rules.Fix{Title: "number the positions in the order shown", Safety: rules.Lossless, Edits: rising(s.Session)}
+	fix := rules.Fix{Title: "number the positions in the order shown", Safety: rules.Lossless, Edits: risingEdits(s.Session)}
 	if p.Store.TurnsTies && doubled > 0 {
 		apart := "a microsecond apart"
 		if s.Tick == time.Millisecond {
 			apart = "a millisecond apart"
 		}
-		fix.Title, fix.Edits = "put events of the same time back in the order in which they were written, "+apart, turned(s.Session)
+		fix.Title, fix.Edits = "put events of the same time back in the order in which they were written, "+apart, turnEdits(s.Session)
 	}
 	f.Fixes = []rules.Fix{fix}
 	p.Report(f)
@@ -74,9 +74,9 @@ func shownAs(store *session.Store) string {
 	return "Their order is not guaranteed; sessctl shows the one that runtimes load today"
 }
 
-// turned are the edits that turn every run of items with one position round. Where
+// turnEdits are the edits that turn every run of items with one position round. Where
 // one is moved, the draft makes the positions rise.
-func turned(s *session.Session) []session.Edit {
+func turnEdits(s *session.Session) []session.Edit {
 	var edits []session.Edit
 	for from := 0; from < len(s.Items); {
 		to := from + 1
@@ -91,9 +91,9 @@ func turned(s *session.Session) []session.Edit {
 	return edits
 }
 
-// rising are the edits that make every position greater than the one before it,
+// risingEdits are the edits that make every position greater than the one before it,
 // beginning with 0 at the least. Most items keep theirs: a position can be a time.
-func rising(s *session.Session) []session.Edit {
+func risingEdits(s *session.Session) []session.Edit {
 	var edits []session.Edit
 	last := int64(-1)
 	for i := range s.Items {

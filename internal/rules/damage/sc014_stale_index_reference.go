@@ -16,14 +16,14 @@ var staleIndexReference = rules.Rule{
 			if len(s.IndexRefs) == 0 {
 				continue
 			}
-			loaded := int64(len(s.Loaded()))
+			loaded := int64(len(s.LoadedIndexes()))
 			for _, r := range s.IndexRefs {
 				if r.Index >= 0 && r.Index <= loaded {
 					continue
 				}
 				f := p.FindSession(s.Session)
 				f.Ref = r.Ref
-				f.Message = fmt.Sprintf("%s is %d, but the session has %s", r.Field, r.Index, entries(int(loaded)))
+				f.Message = fmt.Sprintf("%s is %d, but the session has %s", r.Field, r.Index, entryCount(int(loaded)))
 				value := strconv.FormatInt(min(max(r.Index, 0), loaded), 10)
 				f.Fixes = []rules.Fix{{
 					Title: "set " + r.Field + " to " + value, Safety: rules.Lossless,
@@ -35,7 +35,7 @@ var staleIndexReference = rules.Rule{
 	},
 }
 
-func entries(n int) string {
+func entryCount(n int) string {
 	if n == 1 {
 		return "1 entry"
 	}

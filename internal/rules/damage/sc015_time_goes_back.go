@@ -13,16 +13,16 @@ var timeGoesBack = rules.Rule{
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Subjects {
 			bad := backInTime(s.Session)
-			if len(bad) == 0 || s.Interleaved() != nil { // SC718 tells why
+			if len(bad) == 0 || s.InterleavedTurns() != nil { // SC718 tells why
 				continue
 			}
-			f := p.Find(s.Session, bad[0])
+			f := p.FindItem(s.Session, bad[0])
 			f.Items, f.Whole = bad, true
-			f.Message = rules.Count(len(bad), "item") + rules.Verb(len(bad), " is", " are") + " older than the item before"
+			f.Message = rules.CountedNoun(len(bad), "item") + rules.VerbForm(len(bad), " is", " are") + " older than the item before"
 			if p.Store.Zoneless != "" {
-				f.Then("Times are stored here without a zone: " + p.Store.Zoneless + " in different zones can cause this, and so can the end of summer time")
+				f.AddSentence("Times are stored here without a zone: " + p.Store.Zoneless + " in different zones can cause this, and so can the end of summer time")
 			}
-			f.Then("A second writer, a changed clock or moved records can cause this")
+			f.AddSentence("A second writer, a changed clock or moved records can cause this")
 			p.Report(f)
 		}
 	},

@@ -49,24 +49,24 @@ func stateOf(d *replay.Delegation) leakState {
 // findLeak begins a finding of a leak rule: which items it is about, and in a sentence of
 // which the rule adds the end, whose messages they are.
 func findLeak(p *rules.Pass, s *rules.Subject, d *replay.Delegation) rules.Finding {
-	f := p.Find(s.Session, d.Leaked[0].Item)
+	f := p.FindItem(s.Session, d.Leaked[0].Item)
 	f.Call = d.Call().ID
 	f.Items = nil
 	for _, l := range d.Leaked {
 		f.Items = append(f.Items, l.Item)
 		if l.Item != f.Item {
-			f.Related = append(f.Related, s.At(l.Item))
+			f.Related = append(f.Related, s.ItemPlace(l.Item))
 		}
 		if l.Twin != nil {
-			f.Twins = append(f.Twins, l.Twin.Session.At(l.Twin.Item))
+			f.Twins = append(f.Twins, l.Twin.Session.ItemPlace(l.Twin.Item))
 		}
 	}
-	if s.Closed && !decidable(d) {
+	if s.Closed && !isDecidable(d) {
 		f.Severity = rules.Info
 	}
 	n := len(d.Leaked)
-	f.Message = rules.Count(n, "message") + " of " + agents(s, d) + rules.Verb(n, " is", " are") + " stored "
-	if !s.History(f.Item) {
+	f.Message = rules.CountedNoun(n, "message") + " of " + leakedAgents(s, d) + rules.VerbForm(n, " is", " are") + " stored "
+	if !s.IsHistory(f.Item) {
 		f.Failing = func(profile *rules.Profile) string { return s.ProviderError(profile, min(d.Item, f.Item)) }
 	}
 	return f
@@ -80,20 +80,20 @@ func reportLeak(p *rules.Pass, s *rules.Subject, d *replay.Delegation, f rules.F
 			undecidable++
 		}
 	}
-	f.Then(effects(s, d))
+	f.AddSentence(leakEffects(s, d))
 	switch {
 	case undecidable == 1:
-		f.Then(rules.Verb(len(d.Leaked), "It", "1 of them") + " has the caller's name and no copy, so sessctl cannot tell whose it is and never moves it")
+		f.AddSentence(rules.VerbForm(len(d.Leaked), "It", "1 of them") + " has the caller's name and no copy, so sessctl cannot tell whose it is and never moves it")
 	case undecidable > 1:
-		f.Then(fmt.Sprintf("%d of them have the caller's name and no copy, so sessctl cannot tell whose they are and never moves them", undecidable))
+		f.AddSentence(fmt.Sprintf("%d of them have the caller's name and no copy, so sessctl cannot tell whose they are and never moves them", undecidable))
 	}
-	f.Then(s.Because(f.Item))
+	f.AddSentence(s.HistoryReason(f.Item))
 	p.Report(f)
 }
 
-// agents names the agents whose items leaked: `sub-agent "worker"`, and `"root"` where that
+// leakedAgents names the agents whose items leaked: `sub-agent "worker"`, and `"root"` where that
 // is the name of the caller, too.
-func agents(s *rules.Subject, d *replay.Delegation) string {
+func leakedAgents(s *rules.Subject, d *replay.Delegation) string {
 	var names []string
 	seen := map[string]bool{}
 	for _, l := range d.Leaked {
@@ -103,21 +103,21 @@ func agents(s *rules.Subject, d *replay.Delegation) string {
 		}
 	}
 	if seen[""] || seen[d.Caller()] {
-		return rules.List(names)
+		return rules.JoinWords(names)
 	}
-	return rules.Verb(len(names), "sub-agent ", "sub-agents ") + rules.List(names)
+	return rules.VerbForm(len(names), "sub-agent ", "sub-agents ") + rules.JoinWords(names)
 }
 
-// effects says what else the leak does: that it separates its call from the result,
+// leakEffects says what else the leak does: that it separates its call from the result,
 // and which calls came with it without a result. Those are consequences, not
 // findings of their own.
-func effects(s *rules.Subject, d *replay.Delegation) string {
-	who := rules.Verb(len(d.Leaked), "It", "They")
-	text := fmt.Sprintf("%s %s to call %s of %s", who, rules.Verb(len(d.Leaked), "belongs", "belong"), d.Call().ID, rules.AgentName(d.Caller()))
+func leakEffects(s *rules.Subject, d *replay.Delegation) string {
+	who := rules.VerbForm(len(d.Leaked), "It", "They")
+	text := fmt.Sprintf("%s %s to call %s of %s", who, rules.VerbForm(len(d.Leaked), "belongs", "belong"), d.Call().ID, rules.AgentName(d.Caller()))
 	at := pairing.Occurrence{Item: d.Item, Nth: d.Nth}
-	for _, pair := range s.Stored().Pairs {
+	for _, pair := range s.StoredPairs().Pairs {
 		if pair.Call == at && pair.Place != pairing.Adjacent {
-			text = fmt.Sprintf("Here %s %s call %s from its result", strings.ToLower(who), rules.Verb(len(d.Leaked), "separates", "separate"), d.Call().ID)
+			text = fmt.Sprintf("Here %s %s call %s from its result", strings.ToLower(who), rules.VerbForm(len(d.Leaked), "separates", "separate"), d.Call().ID)
 		}
 	}
 	leaked := map[int]bool{}
@@ -125,7 +125,7 @@ func effects(s *rules.Subject, d *replay.Delegation) string {
 		leaked[l.Item] = true
 	}
 	var unanswered []string
-	for _, m := range s.Stored().Missing {
+	for _, m := range s.StoredPairs().Missing {
 		if leaked[m.Call.Item] {
 			unanswered = append(unanswered, rules.CallName(s.CallAt(m.Call)))
 		}
@@ -134,7 +134,7 @@ func effects(s *rules.Subject, d *replay.Delegation) string {
 	case n > 3:
 		text += fmt.Sprintf(", and %d calls have no result", n)
 	case n > 0:
-		text += ", and " + rules.List(unanswered) + rules.Verb(n, " has", " have") + " no result"
+		text += ", and " + rules.JoinWords(unanswered) + rules.VerbForm(n, " has", " have") + " no result"
 	}
 	return text
 }
@@ -162,11 +162,11 @@ func newLeakFix(p *rules.Pass, s *rules.Subject, d *replay.Delegation) *leakFix 
 	}
 }
 
-// build returns the edits in the order in which they are to be made, none when
+// buildEdits returns the edits in the order in which they are to be made, none when
 // no item can be decided.
-func (fix *leakFix) build() []session.Edit {
-	if fix.d.Child != nil && fix.d.Reference < 0 && decidable(fix.d) {
-		fix.home(outermost(fix.d.Leaked[0].Frame))
+func (fix *leakFix) buildEdits() []session.Edit {
+	if fix.d.Child != nil && fix.d.Reference < 0 && isDecidable(fix.d) {
+		fix.ensureHome(outermostFrame(fix.d.Leaked[0].Frame))
 	}
 	for _, l := range fix.d.Leaked {
 		switch {
@@ -176,9 +176,9 @@ func (fix *leakFix) build() []session.Edit {
 			fix.ends[l.Twin.Session.ID] = twin
 			fix.edits = append(fix.edits, session.Edit{Op: session.RemoveTwin, Ref: fix.s.ItemRef(l.Item), Twin: twin})
 		default:
-			home := fix.home(l.Frame)
+			home := fix.ensureHome(l.Frame)
 			ref := fix.s.ItemRef(l.Item)
-			fix.edits = append(fix.edits, session.Edit{Op: session.Move, Ref: ref, To: home, After: fix.after(home, l.Item)})
+			fix.edits = append(fix.edits, session.Edit{Op: session.Move, Ref: ref, To: home, After: fix.precedingItem(home, l.Item)})
 			fix.ends[home] = ref
 		}
 	}
@@ -186,22 +186,22 @@ func (fix *leakFix) build() []session.Edit {
 	return append(fix.edits, fix.references...)
 }
 
-// decidable reports whether the repair of a leak moves or removes anything.
-func decidable(d *replay.Delegation) bool {
+// isDecidable reports whether the repair of a leak moves or removes anything.
+func isDecidable(d *replay.Delegation) bool {
 	return slices.ContainsFunc(d.Leaked, func(l replay.Leaked) bool { return !l.Undecidable })
 }
 
-func outermost(f *replay.Frame) *replay.Frame {
+func outermostFrame(f *replay.Frame) *replay.Frame {
 	for f.Parent != nil {
 		f = f.Parent
 	}
 	return f
 }
 
-// after is the item of the session behind which the leaked item goes: what was
+// precedingItem is the item of the session behind which the leaked item goes: what was
 // placed or seen there last, else (in a child that exists) the last item that
 // is not younger. The zero Ref means the start, behind a created prologue.
-func (fix *leakFix) after(home string, item int) session.Ref {
+func (fix *leakFix) precedingItem(home string, item int) session.Ref {
 	if ref, ok := fix.ends[home]; ok {
 		return ref
 	}
@@ -214,7 +214,7 @@ func (fix *leakFix) after(home string, item int) session.Ref {
 	for i := range child.Items {
 		it := &child.Items[i]
 		prologue = prologue && startsChild(it)
-		if !prologue && older(leaked, it) {
+		if !prologue && isOlder(leaked, it) {
 			break
 		}
 		last = child.ItemRef(i)
@@ -228,9 +228,9 @@ func startsChild(it *session.Item) bool {
 	return it.Role == session.System || it.Role == session.User && it.Flags.Has(session.Implicit)
 }
 
-// older reports whether a was certainly stored before b: by time, and within
+// isOlder reports whether a was certainly stored before b: by time, and within
 // the resolution of times by the order in which rows were written.
-func older(a, b *session.Item) bool {
+func isOlder(a, b *session.Item) bool {
 	if !a.Time.IsZero() && !b.Time.IsZero() && !a.Time.Equal(b.Time) {
 		return a.Time.Before(b.Time)
 	}
@@ -245,15 +245,15 @@ func keyLess(a, b string) bool {
 	return a < b
 }
 
-// home is the session that a frame's items belong to, created when it does not
+// ensureHome is the session that a frame's items belong to, created when it does not
 // exist; its reference is added where it has none.
-func (fix *leakFix) home(f *replay.Frame) string {
+func (fix *leakFix) ensureHome(f *replay.Frame) string {
 	if id, ok := fix.homes[f]; ok {
 		return id
 	}
-	where := fix.outer
+	where := fix.outerCall
 	if f.Parent != nil {
-		where = fix.inner
+		where = fix.innerCall
 	}
 	caller, call, child, place := where(f)
 	id := DerivedID(caller, call)
@@ -274,10 +274,10 @@ func (fix *leakFix) home(f *replay.Frame) string {
 	return id
 }
 
-// outer says of the leak's own call: the session that made it, the call, its
+// outerCall says of the leak's own call: the session that made it, the call, its
 // child, and the item behind which the reference goes: the last one that stays
 // before the result, or before the leaked items when there is no result.
-func (fix *leakFix) outer(f *replay.Frame) (caller string, call session.CallRef, child *session.Session, place session.Ref) {
+func (fix *leakFix) outerCall(f *replay.Frame) (caller string, call session.CallRef, child *session.Session, place session.Ref) {
 	end := fix.d.Result
 	if end < 0 {
 		end = fix.d.Leaked[len(fix.d.Leaked)-1].Item
@@ -285,21 +285,21 @@ func (fix *leakFix) outer(f *replay.Frame) (caller string, call session.CallRef,
 	return fix.s.ID, rules.CallRef(fix.s.Session, f.Item, f.Nth), fix.d.Child, fix.s.ItemRef(lastStaying(fix.s, end))
 }
 
-// inner says the same of a call inside the child. Where the child is stored, the
+// innerCall says the same of a call inside the child. Where the child is stored, the
 // call and its result are there; else the item that made the call moves to where
 // its own frame belongs, unless nobody can tell whose it is, and the reference
 // goes behind it.
-func (fix *leakFix) inner(f *replay.Frame) (caller string, call session.CallRef, child *session.Session, place session.Ref) {
+func (fix *leakFix) innerCall(f *replay.Frame) (caller string, call session.CallRef, child *session.Session, place session.Ref) {
 	d := f.Copy
-	if d == nil && undecidable(fix.s, f.Item) { // it stays, and so does its call
+	if d == nil && isUndecidable(fix.s, f.Item) { // it stays, and so does its call
 		return fix.s.ID, rules.CallRef(fix.s.Session, f.Item, f.Nth), nil, fix.s.ItemRef(f.Item)
 	}
 	if d == nil {
-		return fix.home(f.Parent), rules.CallRef(fix.s.Session, f.Item, f.Nth), nil, fix.s.ItemRef(f.Item)
+		return fix.ensureHome(f.Parent), rules.CallRef(fix.s.Session, f.Item, f.Nth), nil, fix.s.ItemRef(f.Item)
 	}
 	place = d.Session.ItemRef(d.Item)
 	if d.Result > 0 {
-		place = d.Session.ItemRef(lastStaying(fix.p.Subject(d.Session), d.Result))
+		place = d.Session.ItemRef(lastStaying(fix.p.SubjectOf(d.Session), d.Result))
 	}
 	return d.Session.ID, rules.CallRef(d.Session, d.Item, d.Nth), d.Child, place
 }
@@ -308,14 +308,14 @@ func (fix *leakFix) inner(f *replay.Frame) (caller string, call session.CallRef,
 // takes out of the session.
 func lastStaying(s *rules.Subject, before int) int {
 	for i := before - 1; i > 0; i-- {
-		if s.Replay.Steps[i].Action == replay.Persist || undecidable(s, i) {
+		if s.Replay.Steps[i].Action == replay.Persist || isUndecidable(s, i) {
 			return i
 		}
 	}
 	return 0
 }
 
-func undecidable(s *rules.Subject, item int) bool {
+func isUndecidable(s *rules.Subject, item int) bool {
 	for _, d := range s.Replay.Delegations {
 		for _, l := range d.Leaked {
 			if l.Item == item {

@@ -10,9 +10,9 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// Referrers lists the items that refer to each session of the tree. References
+// ListReferrers lists the items that refer to each session of the tree. References
 // that lead back up are left out: they are SC706.
-func Referrers(p *rules.Pass) map[string][]session.Place {
+func ListReferrers(p *rules.Pass) map[string][]session.Place {
 	if len(p.Subjects) < 2 {
 		return nil
 	}
@@ -20,7 +20,7 @@ func Referrers(p *rules.Pass) map[string][]session.Place {
 	for _, s := range p.Subjects {
 		for i := range s.Items {
 			if it := &s.Items[i]; it.Kind == session.SubSession && it.Child != "" && !leadsUp(p, s.Session, it.Child) {
-				refs[it.Child] = append(refs[it.Child], s.At(i))
+				refs[it.Child] = append(refs[it.Child], s.ItemPlace(i))
 			}
 		}
 	}
@@ -46,9 +46,9 @@ func newLinks(tree *session.Tree) *links {
 	return l
 }
 
-// linked is how the tree hangs together, made when a rule first asks.
-func linked(p *rules.Pass) *links {
-	return rules.Once(&p.Known, func() *links {
+// treeLinks is how the tree hangs together, made when a rule first asks.
+func treeLinks(p *rules.Pass) *links {
+	return rules.ComputeOnce(&p.Known, func() *links {
 		all := newLinks(p.Tree)
 		all.loops = findLoops(p, all)
 		for _, l := range all.loops {
@@ -60,7 +60,7 @@ func linked(p *rules.Pass) *links {
 
 // leadsUp reports whether a reference of the session to id closes a loop: SC706.
 func leadsUp(p *rules.Pass, s *session.Session, id string) bool {
-	links := linked(p)
+	links := treeLinks(p)
 	return links.up[link{s, links.byID[id]}]
 }
 
@@ -87,15 +87,15 @@ type Spawn struct {
 	From, To *rules.Subject
 }
 
-// Spawns are the delegations of the tree whose child is stored, in the order of the
+// ListSpawns are the delegations of the tree whose child is stored, in the order of the
 // sessions and items. A child that several of them share comes with each: SC707 is
 // about those. A call that leads back up starts no child: SC706.
-func Spawns(p *rules.Pass) []Spawn {
+func ListSpawns(p *rules.Pass) []Spawn {
 	var list []Spawn
 	for _, s := range p.Subjects {
 		for _, d := range s.Replay.Delegations {
 			if d.Child != nil && !leadsUp(p, s.Session, d.Child.ID) {
-				list = append(list, Spawn{d, s, p.Subject(d.Child)})
+				list = append(list, Spawn{d, s, p.SubjectOf(d.Child)})
 			}
 		}
 	}
@@ -104,17 +104,17 @@ func Spawns(p *rules.Pass) []Spawn {
 
 // OwnSpawns are those whose child no other delegation has but copies of it in forks.
 func OwnSpawns(p *rules.Pass) []Spawn {
-	all, count := originals(Spawns(p)), map[*rules.Subject]int{}
+	all, count := originalSpawns(ListSpawns(p)), map[*rules.Subject]int{}
 	for _, s := range all {
 		count[s.To]++
 	}
 	return slices.DeleteFunc(all, func(s Spawn) bool { return count[s.To] > 1 })
 }
 
-// originals are those that are no copies in a fork of the conversation that started the child.
+// originalSpawns are those that are no copies in a fork of the conversation that started the child.
 // Forks keep the ids of calls and the times of messages (goose, opencode), and a child the session
 // that started it: where its call is gone, the first of the copies stands for it.
-func originals(list []Spawn) []Spawn {
+func originalSpawns(list []Spawn) []Spawn {
 	of := map[*rules.Subject][]Spawn{}
 	for _, s := range list {
 		of[s.To] = append(of[s.To], s)
@@ -153,7 +153,7 @@ type link struct{ from, to *session.Session }
 // one that names it can be reached by the tree's own links and by the references that
 // came before, in the order of the sessions and items.
 func findLoops(p *rules.Pass, links *links) []loop {
-	refs := references(p, links)
+	refs := treeReferences(p, links)
 	if len(refs) == 0 {
 		return nil
 	}
@@ -161,7 +161,7 @@ func findLoops(p *rules.Pass, links *links) []loop {
 	for _, s := range p.Tree.Sessions {
 		below[s] = slices.Clone(s.Children)
 	}
-	ring := ringed(below, refs)
+	ring := ringedSessions(below, refs)
 	var list []loop
 	for _, r := range refs {
 		if ring[r.from.Session] && ring[r.to] {
@@ -177,9 +177,9 @@ func findLoops(p *rules.Pass, links *links) []loop {
 	return list
 }
 
-// references are those to sessions of the tree, each session's once for each that it
+// treeReferences are those to sessions of the tree, each session's once for each that it
 // names. The tree's own links are left out, and so is what is only likely.
-func references(p *rules.Pass, links *links) []reference {
+func treeReferences(p *rules.Pass, links *links) []reference {
 	var list []reference
 	for _, s := range p.Subjects {
 		at := map[*session.Session]int{}
@@ -212,9 +212,9 @@ func references(p *rules.Pass, links *links) []reference {
 	return list
 }
 
-// ringed are the sessions that are left when those that nothing leads to are taken away,
+// ringedSessions are the sessions that are left when those that nothing leads to are taken away,
 // again and again. Loops are among them only, so that hardly any store has such.
-func ringed(below map[*session.Session][]*session.Session, refs []reference) map[*session.Session]bool {
+func ringedSessions(below map[*session.Session][]*session.Session, refs []reference) map[*session.Session]bool {
 	next, leading := map[*session.Session][]*session.Session{}, map[*session.Session]int{}
 	lead := func(from, to *session.Session) {
 		next[from] = append(next[from], to)
@@ -287,8 +287,8 @@ func isCopy(links *links, l *loop) bool {
 	return false
 }
 
-// text writes a loop as "P → C → P", up to so many sessions that a person can read.
-func (l *loop) text() string {
+// pathText writes a loop as "P → C → P", up to so many sessions that a person can read.
+func (l *loop) pathText() string {
 	const most = 8
 	var ids []string
 	for _, s := range l.path {
@@ -296,7 +296,7 @@ func (l *loop) text() string {
 			ids = append(ids, "…")
 			break
 		}
-		ids = append(ids, rules.Short(s.ID))
+		ids = append(ids, rules.ShortID(s.ID))
 	}
 	return strings.Join(append(ids, ids[0]), " → ")
 }
@@ -316,21 +316,21 @@ type sharing struct {
 	of      map[string][]int // the shares of a child, by its id
 }
 
-// shared is who shares what, made when a rule first asks.
-func shared(p *rules.Pass) *sharing {
-	return rules.Once(&p.Known, func() *sharing { return findSharing(p) })
+// treeSharing is who shares what, made when a rule first asks.
+func treeSharing(p *rules.Pass) *sharing {
+	return rules.ComputeOnce(&p.Known, func() *sharing { return findSharing(p) })
 }
 
-// shares are the sessions that several calls share, once for each conversation
+// sharedSessions are the sessions that several calls share, once for each conversation
 // that has more than one of the calls.
-func shares(p *rules.Pass) []share { return shared(p).shares }
+func sharedSessions(p *rules.Pass) []share { return treeSharing(p).shares }
 
-// callers are the calls whose child some other call may have as well: those that
+// sharingCalls are the calls whose child some other call may have as well: those that
 // name it, and those of a batch behind which several items refer to one session.
-func callers(p *rules.Pass) []Spawn { return shared(p).callers }
+func sharingCalls(p *rules.Pass) []Spawn { return treeSharing(p).callers }
 
 func findSharing(p *rules.Pass) *sharing {
-	sh := &sharing{callers: originals(findCallers(p)), calls: map[*rules.Subject]int{}, of: map[string][]int{}}
+	sh := &sharing{callers: originalSpawns(findCallers(p)), calls: map[*rules.Subject]int{}, of: map[string][]int{}}
 	type key struct {
 		child *rules.Subject
 		root  *session.Session
@@ -339,7 +339,7 @@ func findSharing(p *rules.Pass) *sharing {
 	at := map[key]int{}
 	for _, sp := range sh.callers {
 		sh.calls[sp.To]++
-		k := key{sp.To, conversation(p, sp.From.Session)}
+		k := key{sp.To, conversationRoot(p, sp.From.Session)}
 		n, known := at[k]
 		if !known {
 			n, list = len(list), append(list, share{child: k.child, root: k.root})
@@ -372,7 +372,7 @@ func findCallers(p *rules.Pass) []Spawn {
 				}
 			}
 			if child != nil && !leadsUp(p, s.Session, child.ID) {
-				list = append(list, Spawn{d, s, p.Subject(child)})
+				list = append(list, Spawn{d, s, p.SubjectOf(child)})
 			}
 		}
 	}
@@ -391,7 +391,7 @@ func sharedByBatch(p *rules.Pass, s *rules.Subject, item int) []*session.Session
 			continue
 		}
 		seen[it.Child]++
-		if child := linked(p).byID[it.Child]; child != nil && seen[it.Child] == 2 {
+		if child := treeLinks(p).byID[it.Child]; child != nil && seen[it.Child] == 2 {
 			list = append(list, child)
 		}
 	}
@@ -408,33 +408,33 @@ func asksFor(d *replay.Delegation, child *session.Session) bool {
 // item: that of the next message of the session's own which brings no results.
 func endOfBatch(s *rules.Subject, item int) int {
 	for i := item + 1; i < len(s.Items); i++ {
-		if it := &s.Items[i]; it.OnWire() && !it.Answers() && s.Replay.Steps[i].Action == replay.Persist {
+		if it := &s.Items[i]; it.OnWire() && !it.IsAnswer() && s.Replay.Steps[i].Action == replay.Persist {
 			return i
 		}
 	}
 	return len(s.Items)
 }
 
-// conversation is the session at the top of the one given.
-func conversation(p *rules.Pass, s *session.Session) *session.Session {
-	links := linked(p)
+// conversationRoot is the session at the top of the one given.
+func conversationRoot(p *rules.Pass, s *session.Session) *session.Session {
+	links := treeLinks(p)
 	for links.above[s] != nil {
 		s = links.above[s]
 	}
 	return s
 }
 
-// agent is who was asked.
-func (s *share) agent() string {
+// askedAgent is who was asked.
+func (s *share) askedAgent() string {
 	return cmp.Or(s.spawns[0].Call().Delegation.Agent, s.child.Agent, replay.FirstAgent(s.child.Session))
 }
 
 // toldBySharing reports whether SC707 tells that these items refer to one session:
 // all stand in one session, and calls of it share that one.
 func toldBySharing(p *rules.Pass, id string, places []session.Place) bool {
-	return slices.ContainsFunc(shared(p).of[id], func(n int) bool {
+	return slices.ContainsFunc(treeSharing(p).of[id], func(n int) bool {
 		return !slices.ContainsFunc(places, func(at session.Place) bool {
-			return !slices.ContainsFunc(shares(p)[n].spawns, func(sp Spawn) bool { return sp.From.ID == at.Session })
+			return !slices.ContainsFunc(sharedSessions(p)[n].spawns, func(sp Spawn) bool { return sp.From.ID == at.Session })
 		})
 	})
 }

@@ -12,8 +12,8 @@ var leakDuplicate = rules.Rule{
 		eachLeak(p, childComplete, func(s *rules.Subject, d *replay.Delegation) {
 			f := findLeak(p, s, d)
 			n := len(d.Leaked)
-			f.Message += "twice: in sub-session " + rules.Short(d.Child.ID) + ", where " + rules.Verb(n, "it belongs", "they belong") + ", and here"
-			title := "remove " + rules.Count(n, "duplicate message") + rules.Verb(n, "; the original stays", "; the originals stay") + " in sub-session " + rules.Short(d.Child.ID)
+			f.Message += "twice: in sub-session " + rules.ShortID(d.Child.ID) + ", where " + rules.VerbForm(n, "it belongs", "they belong") + ", and here"
+			title := "remove " + rules.CountedNoun(n, "duplicate message") + rules.VerbForm(n, "; the original stays", "; the originals stay") + " in sub-session " + rules.ShortID(d.Child.ID)
 			f.Fixes = leakFixes(p, s, d, rules.Kept, title)
 			reportLeak(p, s, d, f)
 		})

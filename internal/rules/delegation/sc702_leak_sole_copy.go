@@ -19,16 +19,16 @@ var leakSoleCopy = rules.Rule{
 					sole++
 				}
 			}
-			child, safety := rules.Short(d.Child.ID), rules.Lossless
-			title := "move " + rules.Count(sole, "message") + " into sub-session " + child
+			child, safety := rules.ShortID(d.Child.ID), rules.Lossless
+			title := "move " + rules.CountedNoun(sole, "message") + " into sub-session " + child
 			where := "here and missing from sub-session " + child
 			if twins := len(d.Leaked) - sole; twins > 0 {
 				where = fmt.Sprintf("here, and sub-session %s lacks %d of them", child, sole)
-				safety, title = rules.Kept, title+" and remove "+rules.Count(twins, "duplicate message")
+				safety, title = rules.Kept, title+" and remove "+rules.CountedNoun(twins, "duplicate message")
 			}
 			f.Message += where
 			if d.Reference < 0 {
-				f.Then("No item refers to sub-session " + child)
+				f.AddSentence("No item refers to sub-session " + child)
 			}
 			f.Fixes = leakFixes(p, s, d, safety, title)
 			reportLeak(p, s, d, f)
@@ -40,7 +40,7 @@ var leakSoleCopy = rules.Rule{
 // leakFixes is the fix of a leak with sole copies, or none when no item of it
 // can be decided.
 func leakFixes(p *rules.Pass, s *rules.Subject, d *replay.Delegation, safety rules.Safety, title string) []rules.Fix {
-	edits := newLeakFix(p, s, d).build()
+	edits := newLeakFix(p, s, d).buildEdits()
 	if len(edits) == 0 {
 		return []rules.Fix{{Title: "decide whose messages these are", Safety: rules.Manual}}
 	}

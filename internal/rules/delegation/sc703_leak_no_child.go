@@ -11,9 +11,9 @@ var leakNoChild = rules.Rule{
 	Run: func(p *rules.Pass) {
 		eachLeak(p, childMissing, func(s *rules.Subject, d *replay.Delegation) {
 			f := findLeak(p, s, d)
-			f.Message += "here, and " + rules.Verb(len(d.Leaked), "its", "their") + " sub-session was never saved"
-			f.Then(p.Unsaved(d))
-			title := "move " + rules.Count(len(d.Leaked), "message") + " into a new sub-session of call " + d.Call().ID
+			f.Message += "here, and " + rules.VerbForm(len(d.Leaked), "its", "their") + " sub-session was never saved"
+			f.AddSentence(p.OtherCopies(d))
+			title := "move " + rules.CountedNoun(len(d.Leaked), "message") + " into a new sub-session of call " + d.Call().ID
 			f.Fixes = leakFixes(p, s, d, rules.Lossless, title)
 			reportLeak(p, s, d, f)
 		})

@@ -24,12 +24,12 @@ func reportReferences(p *rules.Pass, s *rules.Subject) {
 		if !s.Items[i].Flags.Has(session.Dangling) {
 			continue
 		}
-		f := p.Find(s.Session, i)
+		f := p.FindItem(s.Session, i)
 		f.Message = "this item refers to a sub-session that was deleted"
 		if id := s.Items[i].Child; id != "" {
-			f.Message = "this item refers to sub-session " + rules.Short(id) + ", which does not exist"
+			f.Message = "this item refers to sub-session " + rules.ShortID(id) + ", which does not exist"
 		}
-		f.Then("It is skipped when the session is loaded")
+		f.AddSentence("It is skipped when the session is loaded")
 		f.Fixes = []rules.Fix{{
 			Title:  "remove the reference; the receipt keeps it",
 			Safety: rules.Kept, Allow: []string{"prune"},
@@ -47,16 +47,16 @@ func reportNamed(p *rules.Pass, s *rules.Subject) {
 	var order []string
 	for _, d := range s.Replay.Delegations {
 		asked := d.Call().Delegation
-		severity, what := gone(p, asked)
+		severity, what := describeGone(p, asked)
 		if what == "" || refersTo(s, asked.Child) {
 			continue
 		}
 		f := told[asked.Child]
 		if f == nil {
-			found := p.Find(s.Session, d.Item)
+			found := p.FindItem(s.Session, d.Item)
 			f = &found
 			f.Items, f.Nth, f.Call, f.Severity = []int{d.Item}, d.Nth, d.Call().ID, severity
-			f.Message = "call " + rules.CallName(d.Call()) + " was answered by session " + rules.Short(asked.Child) + ", " + what
+			f.Message = "call " + rules.CallName(d.Call()) + " was answered by session " + rules.ShortID(asked.Child) + ", " + what
 			told[asked.Child], order = f, append(order, asked.Child)
 		} else if !slices.Contains(f.Items, d.Item) {
 			f.Items = append(f.Items, d.Item)
@@ -67,20 +67,20 @@ func reportNamed(p *rules.Pass, s *rules.Subject) {
 	}
 }
 
-// gone says what became of the session that a call names, and how much that matters;
+// describeGone says what became of the session that a call names, and how much that matters;
 // "" when it is there, or when none is certain.
-func gone(p *rules.Pass, asked *session.Delegation) (severity rules.Severity, what string) {
+func describeGone(p *rules.Pass, asked *session.Delegation) (severity rules.Severity, what string) {
 	if asked.Child == "" || asked.Likely {
 		return rules.Info, ""
 	}
-	child := linked(p).byID[asked.Child]
+	child := treeLinks(p).byID[asked.Child]
 	switch {
 	case child != nil && child.Deleted:
 		return rules.Info, "which was deleted. Its records are still stored."
 	case child != nil:
 		return rules.Info, ""
 	case p.Store.Agents != nil && asked.Agent != "" && !p.Store.Agents[asked.Agent]:
-		return rules.Info, "which is stored elsewhere. Agent " + rules.Quoted(asked.Agent) + " is not in this store."
+		return rules.Info, "which is stored elsewhere. Agent " + rules.QuoteText(asked.Agent) + " is not in this store."
 	}
 	return rules.Warning, "which does not exist in this store"
 }

@@ -14,13 +14,13 @@ var subsessionOrphan = rules.Rule{
 	ID: "SC705", Name: "subsession-orphan", Severity: rules.Warning, Safety: rules.Lossless, Scope: rules.PerTree | rules.PerComparison, Retells: lacksReference, Since: "0.1.0",
 	Title: "a sub-session that its parent does not refer to",
 	Run: func(p *rules.Pass) {
-		refs := Referrers(p)
+		refs := ListReferrers(p)
 		for _, s := range p.Subjects {
 			d := s.Caller
 			if s.Parent == "" || len(refs[s.ID]) > 0 || inLoop(p, s.Session) || isNamed(s) && p.Tree.Session(s.Parent) != nil {
 				continue
 			}
-			if d == nil || !decidable(d) || d.Reference >= 0 {
+			if d == nil || !isDecidable(d) || d.Reference >= 0 {
 				reportOrphanSession(p, s)
 			} // else the leak's own fix adds the reference
 		}
@@ -32,45 +32,45 @@ func reportOrphanSession(p *rules.Pass, s *rules.Subject) {
 	d := s.Caller
 	switch {
 	case p.Tree.Session(s.Parent) == nil:
-		f.Message = "the parent of this session, " + rules.Short(s.Parent) + ", does not exist. Lists of sessions do not show it."
+		f.Message = "the parent of this session, " + rules.ShortID(s.Parent) + ", does not exist. Lists of sessions do not show it."
 		if s.Delegated { // its runtime leaves it behind when a person deletes the parent
 			f.Severity = rules.Info
 		}
 		if isNamed(s) {
-			f.Then("Its id names a call of session " + rules.Short(d.Session.ID))
+			f.AddSentence("Its id names a call of session " + rules.ShortID(d.Session.ID))
 			f.Fixes = []rules.Fix{{
 				Title: "make that session its parent", Safety: rules.Lossless,
 				Edits: []session.Edit{{Op: session.Set, Ref: s.Ref(), Field: "parent_id", Value: &d.Session.ID}},
 			}}
 		}
 	case d == nil && p.Store.WholeTurns && s.Delegated:
-		f.Message = "parent session " + rules.Short(s.Parent) + " does not refer to this sub-session: it was stopped before it stored the turn in which it started it"
-		if asks(p.Tree.Session(s.Parent)) {
+		f.Message = "parent session " + rules.ShortID(s.Parent) + " does not refer to this sub-session: it was stopped before it stored the turn in which it started it"
+		if awaitsModel(p.Tree.Session(s.Parent)) {
 			f.Severity = rules.Info // nothing goes on as if the turn had ended
 		} else {
-			f.Then("It goes on without that turn, and does not know what the sub-session did")
+			f.AddSentence("It goes on without that turn, and does not know what the sub-session did")
 		}
 	case d == nil:
-		f.Message = "parent session " + rules.Short(s.Parent) + " does not refer to this sub-session. No single call there fits it, and lists of sessions do not show it."
+		f.Message = "parent session " + rules.ShortID(s.Parent) + " does not refer to this sub-session. No single call there fits it, and lists of sessions do not show it."
 		f.Fixes = []rules.Fix{{Title: "decide which call started it", Safety: rules.Manual}}
 	default:
-		f.Message = "parent session " + rules.Short(s.Parent) + " does not refer to this sub-session"
+		f.Message = "parent session " + rules.ShortID(s.Parent) + " does not refer to this sub-session"
 		fits := "It fits call " + rules.CallName(d.Call()) + " at item " + strconv.Itoa(d.Item)
 		f.Agent, f.Call = replay.FirstAgent(s.Session), d.Call().ID
-		f.Related = []session.Place{d.Session.At(d.Item)}
-		f.Fixes = []rules.Fix{attach(p.Subject(d.Session), s, d)}
+		f.Related = []session.Place{d.Session.ItemPlace(d.Item)}
+		f.Fixes = []rules.Fix{attachFix(p.SubjectOf(d.Session), s, d)}
 		if p.Store.Writer == session.WriterLive && (d.Result < 0 || !d.Call().Delegation.Blocking) {
 			f.Severity, f.Fixes = rules.Info, nil
 			fits += ", which may still be running"
 		}
-		f.Then(fits)
+		f.AddSentence(fits)
 	}
 	p.Report(f)
 }
 
-// asks reports whether the last message that a session sends is the user's, or a result:
+// awaitsModel reports whether the last message that a session sends is the user's, or a result:
 // the model is to speak next.
-func asks(s *session.Session) bool {
+func awaitsModel(s *session.Session) bool {
 	for _, it := range slices.Backward(s.Items) {
 		if it.OnWire() {
 			return it.Role != session.Assistant
@@ -84,9 +84,9 @@ func isNamed(s *rules.Subject) bool {
 	return s.Caller != nil && s.Caller.Call().Delegation.Child == s.ID
 }
 
-// attach is the fix that adds the missing reference: before the result of a call
+// attachFix is the fix that adds the missing reference: before the result of a call
 // that waited for it, behind that of one that did not.
-func attach(caller, s *rules.Subject, d *replay.Delegation) rules.Fix {
+func attachFix(caller, s *rules.Subject, d *replay.Delegation) rules.Fix {
 	place := d.Result
 	switch {
 	case d.Result < 0:

@@ -11,8 +11,8 @@ var parentCycle = rules.Rule{
 	ID: "SC706", Name: "parent-cycle", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "sessions that are each other's parents or refer to each other",
 	Run: func(p *rules.Pass) {
-		rules.Faults(session.ParentCycle, func(found *rules.Finding, f *session.Fault) { wordParentLoop(p, found, f) })(p)
-		for _, l := range linked(p).loops {
+		rules.ReportFaults(session.ParentCycle, func(found *rules.Finding, f *session.Fault) { wordParentLoop(p, found, f) })(p)
+		for _, l := range treeLinks(p).loops {
 			p.Report(referenceLoop(p, &l))
 		}
 	},
@@ -40,16 +40,16 @@ func wordParentLoop(p *rules.Pass, found *rules.Finding, f *session.Fault) {
 	set := session.Edit{Op: session.Set, Ref: wrong[0].Ref(), Field: "parent_id"}
 	switch {
 	case len(callers) > 1:
-		found.Then("Calls of " + rules.Count(len(callers), "session") + " name " + rules.Short(wrong[0].ID))
+		found.AddSentence("Calls of " + rules.CountedNoun(len(callers), "session") + " name " + rules.ShortID(wrong[0].ID))
 		return
 	case len(callers) == 1:
-		found.Then("A call of session " + rules.Short(callers[0].ID) + " names " + rules.Short(wrong[0].ID))
+		found.AddSentence("A call of session " + rules.ShortID(callers[0].ID) + " names " + rules.ShortID(wrong[0].ID))
 		set.Value = &callers[0].ID
-		found.Fixes = []rules.Fix{{Title: "make session " + rules.Short(callers[0].ID) + " its parent", Safety: rules.Lossless, Edits: []session.Edit{set}}}
+		found.Fixes = []rules.Fix{{Title: "make session " + rules.ShortID(callers[0].ID) + " its parent", Safety: rules.Lossless, Edits: []session.Edit{set}}}
 	case wrong[0] == s:
 		found.Fixes = []rules.Fix{{Title: "clear the link to the parent", Safety: rules.Lossless, Edits: []session.Edit{set}}}
 	default:
-		found.Fixes = []rules.Fix{{Title: "clear the parent of session " + rules.Short(wrong[0].ID) + ", which no call names", Safety: rules.Lossless, Edits: []session.Edit{set}}}
+		found.Fixes = []rules.Fix{{Title: "clear the parent of session " + rules.ShortID(wrong[0].ID) + ", which no call names", Safety: rules.Lossless, Edits: []session.Edit{set}}}
 	}
 }
 
@@ -67,18 +67,18 @@ func namingSessions(p *rules.Pass, s *session.Session) (list []*session.Session)
 
 // referenceLoop words items or calls of a session that lead back up.
 func referenceLoop(p *rules.Pass, l *loop) rules.Finding {
-	f := p.Find(l.from.Session, l.items[0])
-	f.Items = rules.Unique(l.items)
+	f := p.FindItem(l.from.Session, l.items[0])
+	f.Items = rules.SortUnique(l.items)
 	who, what, fix := "this item refers", "loads it", "decide which reference is wrong"
 	if l.call != nil {
 		who, what, fix = "call "+rules.CallName(l.call)+" leads", "follows it", "decide which call names the wrong session"
 		f.Call = l.call.ID
 	}
-	f.Message = who + " to session " + rules.Short(l.to.ID) + ", which this session belongs to (" + l.text() + ")"
+	f.Message = who + " to session " + rules.ShortID(l.to.ID) + ", which this session belongs to (" + l.pathText() + ")"
 	if l.to == l.from.Session {
 		f.Message = who + " to its own session"
 	}
-	f.Then("A program that " + what + " never ends")
+	f.AddSentence("A program that " + what + " never ends")
 	f.Fixes = []rules.Fix{{Title: fix, Safety: rules.Manual}}
 	return f
 }

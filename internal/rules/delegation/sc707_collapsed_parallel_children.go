@@ -12,7 +12,7 @@ var collapsedChildren = rules.Rule{
 	ID: "SC707", Name: "collapsed-parallel-children", Severity: rules.Error, Safety: rules.None, Allow: "split", Scope: rules.PerTree, Since: "0.1.0",
 	Title: "several calls share one sub-session",
 	Run: func(p *rules.Pass) {
-		shares := shares(p)
+		shares := sharedSessions(p)
 		for i := range shares {
 			reportShare(p, &shares[i])
 		}
@@ -25,77 +25,77 @@ var collapsedChildren = rules.Rule{
 // some runtimes document.
 func reportShare(p *rules.Pass, s *share) {
 	first := s.spawns[0]
-	f := p.Find(first.From.Session, first.Item)
+	f := p.FindItem(first.From.Session, first.Item)
 	f.Nth, f.Call, f.Count = first.Nth, first.Call().ID, len(s.spawns)
 	for _, sp := range s.spawns {
 		if sp.From == first.From {
 			f.Items = append(f.Items, sp.Item)
 		} else {
-			f.Related = append(f.Related, sp.From.At(sp.Item))
+			f.Related = append(f.Related, sp.From.ItemPlace(sp.Item))
 		}
 	}
 	f.Items = slices.Compact(f.Items)
-	runs := rules.Invocations(s.child.Session)
+	runs := rules.ListInvocations(s.child.Session)
 	for _, v := range runs {
-		f.Related = append(f.Related, s.child.At(v.First()))
+		f.Related = append(f.Related, s.child.ItemPlace(v.First()))
 	}
-	m, untold := matched(s)
-	f.Message = fmt.Sprintf("%s share session %s of agent %s", s.calls(), rules.Short(s.child.ID), rules.Quoted(s.agent()))
-	atOnce := m.told(s, untold == "")
+	m, untold := matchCalls(s)
+	f.Message = fmt.Sprintf("%s share session %s of agent %s", s.callsText(), rules.ShortID(s.child.ID), rules.QuoteText(s.askedAgent()))
+	atOnce := m.describeTogether(s, untold == "")
 	switch {
 	case atOnce != "":
-		f.Then(atOnce)
-	case rules.Overlapping(runs):
-		f.Then("What " + s.names(s.spawns) + " started ran there at the same time, and each saw what the others said")
+		f.AddSentence(atOnce)
+	case rules.HasOverlap(runs):
+		f.AddSentence("What " + s.callNames(s.spawns) + " started ran there at the same time, and each saw what the others said")
 	default:
-		f.Then(s.names(s.spawns) + " ran there one after another, and each saw what was said before")
+		f.AddSentence(s.callNames(s.spawns) + " ran there one after another, and each saw what was said before")
 		if p.Store.ReusesChildren {
 			f.Severity = rules.Info
 		}
 	}
-	f.Then(p.Store.SharedChildren)
+	f.AddSentence(p.Store.SharedChildren)
 	switch {
-	case atOnce != "" || rules.Overlapping(runs):
-		fix, why := split(p, s, m, untold)
+	case atOnce != "" || rules.HasOverlap(runs):
+		fix, why := splitFix(p, s, m, untold)
 		if f.Fixes = fix; why != "" {
-			f.Then("A repair cannot split it, because " + why)
+			f.AddSentence("A repair cannot split it, because " + why)
 		}
 	case f.Severity == rules.Error:
-		f.Then("A repair does not split it, because a later call may build on what was said before")
+		f.AddSentence("A repair does not split it, because a later call may build on what was said before")
 	}
 	p.Report(f)
 }
 
-// calls counts them.
-func (s *share) calls() string {
-	first, text := s.spawns[0], rules.Count(len(s.spawns), "call")
+// callsText counts them.
+func (s *share) callsText() string {
+	first, text := s.spawns[0], rules.CountedNoun(len(s.spawns), "call")
 	if !slices.ContainsFunc(s.spawns, func(sp Spawn) bool { return sp.From != first.From || sp.Item != first.Item }) {
 		return text + " of one turn"
 	}
 	return text + " of one conversation"
 }
 
-// told says which of the calls ran at the same time, and which did not; "" when none is
+// describeTogether says which of the calls ran at the same time, and which did not; "" when none is
 // known to have. whole: for every call it is known what it started.
-func (m *match) told(s *share, whole bool) string {
+func (m *match) describeTogether(s *share, whole bool) string {
 	const most = 5 // groups
 	var groups []string
 	var alone []Spawn
 	left := 0 // calls of further groups
-	for _, group := range m.together() {
+	for _, group := range m.concurrentGroups() {
 		var calls []Spawn
 		for _, c := range group {
 			calls = append(calls, c.Spawn)
 		}
 		switch {
 		case len(group) == len(m.calls):
-			return s.names(s.spawns) + " ran there at the same time, and each saw what the others said"
+			return s.callNames(s.spawns) + " ran there at the same time, and each saw what the others said"
 		case len(group) == 1:
 			alone = append(alone, calls...)
 		case len(groups) == most:
 			left += len(group)
 		default:
-			groups = append(groups, s.names(calls))
+			groups = append(groups, s.callNames(calls))
 		}
 	}
 	if len(groups) == 0 {
@@ -110,45 +110,45 @@ func (m *match) told(s *share, whole bool) string {
 	}
 	text += "and each saw what the others said"
 	if len(alone) > 0 {
-		if text += ". It also served " + s.names(alone); whole {
+		if text += ". It also served " + s.callNames(alone); whole {
 			text += ", while no other call ran"
 		}
 	}
 	return text
 }
 
-// names lists the ids of some of the calls, with their sessions where the share has
+// callNames lists the ids of some of the calls, with their sessions where the share has
 // several, up to so many that a person can still read.
-func (s *share) names(calls []Spawn) string {
+func (s *share) callNames(calls []Spawn) string {
 	const most = 20
 	several := slices.ContainsFunc(s.spawns, func(sp Spawn) bool { return sp.From != s.spawns[0].From })
 	var ids []string
 	for _, sp := range calls {
 		id := rules.CallName(&session.Call{ID: sp.Call().ID})
 		if several {
-			id += " of " + rules.Short(sp.From.ID)
+			id += " of " + rules.ShortID(sp.From.ID)
 		}
 		ids = append(ids, id)
 	}
 	if more := len(ids) - most; more > 1 {
 		ids = append(ids[:most], fmt.Sprintf("%d more", more))
 	}
-	return rules.List(ids)
+	return rules.JoinWords(ids)
 }
 
 // reportUncalled tells of a session that shows by itself that several requests ran in
 // it at the same time, where the calls behind them are not stored.
 func reportUncalled(p *rules.Pass) {
-	calls := shared(p).calls
+	calls := treeSharing(p).calls
 	for _, s := range p.Subjects {
 		if calls[s] > 1 || !s.Delegated && len(s.Runs) < 2 {
 			continue
 		}
-		runs := rules.Invocations(s.Session)
-		if !rules.Overlapping(runs) {
+		runs := rules.ListInvocations(s.Session)
+		if !rules.HasOverlap(runs) {
 			continue
 		}
-		f := p.Find(s.Session, runs[0].First())
+		f := p.FindItem(s.Session, runs[0].First())
 		f.Items = nil
 		for _, v := range runs {
 			f.Items = append(f.Items, v.First())
@@ -157,10 +157,10 @@ func reportUncalled(p *rules.Pass) {
 		if calls[s] == 1 {
 			behind = "Only one stored call names this session"
 		}
-		f.Message = rules.Count(len(runs), "request") + " ran in this session at the same time, and each saw what the others said"
-		f.Then(behind)
-		f.Then(p.Store.SharedChildren)
-		f.Then("A repair cannot split it, because a new session needs a call that can name it")
+		f.Message = rules.CountedNoun(len(runs), "request") + " ran in this session at the same time, and each saw what the others said"
+		f.AddSentence(behind)
+		f.AddSentence(p.Store.SharedChildren)
+		f.AddSentence("A repair cannot split it, because a new session needs a call that can name it")
 		p.Report(f)
 	}
 }

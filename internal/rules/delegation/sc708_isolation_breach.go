@@ -58,12 +58,12 @@ func nextSaid(s *session.Session, from int) int {
 }
 
 func reportBreach(p *rules.Pass, parent, child *session.Session, pairs []CopiedPair) {
-	f := p.Find(child, pairs[0].Child)
+	f := p.FindItem(child, pairs[0].Child)
 	for _, pair := range pairs {
 		f.Items = append(f.Items, pair.Child)
-		f.Related = append(f.Related, parent.At(pair.Parent))
+		f.Related = append(f.Related, parent.ItemPlace(pair.Parent))
 	}
-	f.Message = "the sub-session begins with a copy of " + rules.Count(len(pairs), "message") + " of its parent " + rules.Short(parent.ID)
-	f.Then("Nothing says that this copy is intended")
+	f.Message = "the sub-session begins with a copy of " + rules.CountedNoun(len(pairs), "message") + " of its parent " + rules.ShortID(parent.ID)
+	f.AddSentence("Nothing says that this copy is intended")
 	p.Report(f)
 }

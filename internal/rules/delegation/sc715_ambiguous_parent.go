@@ -11,7 +11,7 @@ var ambiguousParent = rules.Rule{
 	ID: "SC715", Name: "ambiguous-parent", Severity: rules.Warning, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "several items or sessions claim one sub-session",
 	Run: func(p *rules.Pass) {
-		refs := Referrers(p)
+		refs := ListReferrers(p)
 		for _, s := range p.Subjects {
 			places := refs[s.ID]
 			if len(places) == 0 || len(places) == 1 && places[0].Session == s.Parent {
@@ -26,14 +26,14 @@ var ambiguousParent = rules.Rule{
 			case len(places) > 1:
 				f.Message = fmt.Sprintf("%d items refer to this sub-session, and only one call can have started it", len(places))
 			case s.Parent == "":
-				f.Message = "session " + rules.Short(places[0].Session) + " refers to this sub-session, which names no parent"
-				f.Then("Lists of sessions show it as a session of its own")
+				f.Message = "session " + rules.ShortID(places[0].Session) + " refers to this sub-session, which names no parent"
+				f.AddSentence("Lists of sessions show it as a session of its own")
 				f.Fixes = []rules.Fix{{
-					Title: "record session " + rules.Short(places[0].Session) + " as its parent", Safety: rules.Lossless,
+					Title: "record session " + rules.ShortID(places[0].Session) + " as its parent", Safety: rules.Lossless,
 					Edits: []session.Edit{{Op: session.Set, Ref: s.Ref(), Field: "parent_id", Value: &places[0].Session}},
 				}}
 			default:
-				f.Message = "session " + rules.Short(places[0].Session) + " refers to this sub-session, but its recorded parent is " + rules.Short(s.Parent)
+				f.Message = "session " + rules.ShortID(places[0].Session) + " refers to this sub-session, but its recorded parent is " + rules.ShortID(s.Parent)
 			}
 			p.Report(f)
 		}

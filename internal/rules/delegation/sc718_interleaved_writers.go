@@ -12,17 +12,17 @@ var interleavedWriters = rules.Rule{
 	Run: func(p *rules.Pass) {
 		told := sharedChildren(p)
 		for _, s := range p.Subjects {
-			turns := s.Interleaved()
+			turns := s.InterleavedTurns()
 			if told[s] || turns == nil {
 				continue
 			}
-			f := p.Find(s.Session, turns[0].Item)
+			f := p.FindItem(s.Session, turns[0].Item)
 			f.Items = nil
 			for _, t := range turns {
 				f.Items = append(f.Items, t.Item)
 			}
 			f.Message = "two runs wrote this session at the same time"
-			f.Then(fmt.Sprintf("%s continue one run after a message of the other", rules.Count(len(turns), "message")))
+			f.AddSentence(fmt.Sprintf("%s continue one run after a message of the other", rules.CountedNoun(len(turns), "message")))
 			p.Report(f)
 		}
 	},
@@ -32,7 +32,7 @@ var interleavedWriters = rules.Rule{
 // tell of.
 func sharedChildren(p *rules.Pass) map[*rules.Subject]bool {
 	told, called := map[*rules.Subject]bool{}, map[*rules.Subject]bool{}
-	for _, sp := range callers(p) {
+	for _, sp := range sharingCalls(p) {
 		told[sp.To], called[sp.To] = told[sp.To] || called[sp.To], true
 	}
 	for _, s := range p.Subjects {

@@ -30,22 +30,22 @@ func reportResultAgent(p *rules.Pass, s *rules.Subject, d *replay.Delegation) {
 	if !foreign && !early {
 		return
 	}
-	f := p.Find(s.Session, d.Result)
+	f := p.FindItem(s.Session, d.Result)
 	f.Call = d.Call().ID
 	fix, titles := rules.Fix{Safety: rules.Lossless}, []string(nil)
 	var faults []string
 	if foreign {
-		faults = append(faults, "has the agent name "+rules.Quoted(result.Agent)+" instead of "+rules.Quoted(d.Caller()))
+		faults = append(faults, "has the agent name "+rules.QuoteText(result.Agent)+" instead of "+rules.QuoteText(d.Caller()))
 	}
 	if early {
 		faults = append(faults, "comes before its sub-session")
 	}
-	f.Message = "the result of call " + rules.CallName(d.Call()) + " " + rules.List(faults)
+	f.Message = "the result of call " + rules.CallName(d.Call()) + " " + rules.JoinWords(faults)
 	if foreign && p.Store.ForeignText {
-		f.Then("A repair leaves the name as it is, because it decides what each agent is shown")
+		f.AddSentence("A repair leaves the name as it is, because it decides what each agent is shown")
 	} else if foreign {
 		caller := d.Caller()
-		titles = append(titles, "set the agent name of the result to "+rules.Quoted(caller))
+		titles = append(titles, "set the agent name of the result to "+rules.QuoteText(caller))
 		fix.Edits = append(fix.Edits, session.Edit{Op: session.Set, Ref: f.Ref, Field: "agent_name", Value: &caller})
 	}
 	if early {
@@ -53,7 +53,7 @@ func reportResultAgent(p *rules.Pass, s *rules.Subject, d *replay.Delegation) {
 		fix.Edits = append(fix.Edits, session.Edit{Op: session.Move, Ref: f.Ref, To: s.ID, After: s.ItemRef(d.Reference)})
 	}
 	if len(fix.Edits) > 0 {
-		fix.Title = rules.List(titles)
+		fix.Title = rules.JoinWords(titles)
 		f.Fixes = []rules.Fix{fix}
 	}
 	p.Report(f)
@@ -64,7 +64,7 @@ func reportResultAgent(p *rules.Pass, s *rules.Subject, d *replay.Delegation) {
 func sameGroup(s *rules.Subject, from, to int) bool {
 	for i := from + 1; i < to; i++ {
 		it := &s.Items[i]
-		if it.Kind == session.Summary || it.OnWire() && !it.Answers() && s.Replay.Steps[i].Action == replay.Persist {
+		if it.Kind == session.Summary || it.OnWire() && !it.IsAnswer() && s.Replay.Steps[i].Action == replay.Persist {
 			return false
 		}
 	}
@@ -88,7 +88,7 @@ func handedTo(s *rules.Subject, agent string, d *replay.Delegation) bool {
 	for i := d.Result + 1; i < len(s.Items); i++ {
 		it := &s.Items[i]
 		switch {
-		case it.Kind != session.Message || s.Replay.Steps[i].Action == replay.Skip || it.Answers():
+		case it.Kind != session.Message || s.Replay.Steps[i].Action == replay.Skip || it.IsAnswer():
 		case it.Role == session.Assistant:
 			return it.Agent == agent
 		default:

@@ -16,7 +16,7 @@ var childPrologueMissing = rules.Rule{
 			return
 		}
 		for _, s := range p.Subjects {
-			if s.Parent == "" || len(s.Items) == 0 || Begins(s) || inLoop(p, s.Session) {
+			if s.Parent == "" || len(s.Items) == 0 || HasPrologue(s) || inLoop(p, s.Session) {
 				continue
 			}
 			f := p.FindSession(s.Session)
@@ -25,7 +25,7 @@ var childPrologueMissing = rules.Rule{
 			if d := s.Caller; d != nil {
 				call := rules.CallRef(d.Session, d.Item, d.Nth)
 				f.Call = d.Call().ID
-				f.Related = []session.Place{d.Session.At(d.Item)}
+				f.Related = []session.Place{d.Session.ItemPlace(d.Item)}
 				if d.Call().Delegation.Task != 0 {
 					f.Fixes = []rules.Fix{{
 						Title: "rebuild these messages from the call, marked as rebuilt", Safety: rules.Lossless,
@@ -38,7 +38,7 @@ var childPrologueMissing = rules.Rule{
 	},
 }
 
-// Begins reports whether one of the messages that a child begins with is there.
-func Begins(s *rules.Subject) bool {
+// HasPrologue reports whether one of the messages that a child begins with is there.
+func HasPrologue(s *rules.Subject) bool {
 	return slices.ContainsFunc(s.Items[:min(len(s.Items), 2)], func(it session.Item) bool { return startsChild(&it) })
 }

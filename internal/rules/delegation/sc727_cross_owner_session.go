@@ -14,19 +14,19 @@ var crossOwnerSession = rules.Rule{
 	Run: func(p *rules.Pass) {
 		shared := sharedOut(p)
 		told := map[*session.Session]bool{}
-		rules.Faults(session.SharedID, func(f *rules.Finding, fault *session.Fault) {
+		rules.ReportFaults(session.SharedID, func(f *rules.Finding, fault *session.Fault) {
 			f.Message = fault.Detail
 			if o := shared[f.Session]; o != nil && !told[f.Session] {
-				f.Then(o.text())
-				o.tell(p, f)
+				f.AddSentence(o.ownersText())
+				o.addConsequences(p, f)
 			}
 			told[f.Session] = true
 		})(p)
 		for _, s := range p.Subjects {
 			if o := shared[s.Session]; o != nil && !told[s.Session] {
 				f := p.FindSession(s.Session)
-				f.Message = o.text()
-				o.tell(p, &f)
+				f.Message = o.ownersText()
+				o.addConsequences(p, &f)
 				p.Report(f)
 			}
 		}
@@ -42,14 +42,14 @@ type owners struct {
 // sharedOut are the sessions that several conversations have.
 func sharedOut(p *rules.Pass) map[*session.Session]*owners {
 	of := map[*session.Session]*owners{}
-	for _, sp := range callers(p) {
+	for _, sp := range sharingCalls(p) {
 		o := of[sp.To.Session]
 		if o == nil {
 			o = &owners{roots: map[*session.Session]bool{}}
 			of[sp.To.Session] = o
 		}
-		o.roots[conversation(p, sp.From.Session)] = true
-		if at := sp.From.At(sp.Item); len(o.places) == 0 || o.places[len(o.places)-1] != at {
+		o.roots[conversationRoot(p, sp.From.Session)] = true
+		if at := sp.From.ItemPlace(sp.Item); len(o.places) == 0 || o.places[len(o.places)-1] != at {
 			o.places = append(o.places, at)
 		}
 	}
@@ -57,13 +57,13 @@ func sharedOut(p *rules.Pass) map[*session.Session]*owners {
 	return of
 }
 
-func (o *owners) text() string {
+func (o *owners) ownersText() string {
 	return fmt.Sprintf("%d conversations share this session as their sub-session", len(o.roots))
 }
 
-// tell adds to a finding what follows from it.
-func (o *owners) tell(p *rules.Pass, f *rules.Finding) {
+// addConsequences adds to a finding what follows from it.
+func (o *owners) addConsequences(p *rules.Pass, f *rules.Finding) {
 	f.Related, f.Count = o.places, len(o.roots)
-	f.Then("What one of them was told, the others could see")
-	f.Then(p.Store.SharedChildren)
+	f.AddSentence("What one of them was told, the others could see")
+	f.AddSentence(p.Store.SharedChildren)
 }

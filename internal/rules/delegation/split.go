@@ -11,26 +11,26 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// split is the fix that parts a session which several calls share. Of calls that ran at
+// splitFix is the fix that parts a session which several calls share. Of calls that ran at
 // the same time the one that came first keeps it, and every other one gets a session of
 // its own with what it started there; calls that ran one after another keep it, too.
 // why says what is in the way, "" when nothing is.
 //
 // It repairs where things stand. What the agent said, it said with the others' messages
 // in view.
-func split(p *rules.Pass, s *share, m *match, untold string) (fixes []rules.Fix, why string) {
-	if why = cmp.Or(unsplittable(p, s), m.stillRuns(untold == ""), untold); why != "" {
+func splitFix(p *rules.Pass, s *share, m *match, untold string) (fixes []rules.Fix, why string) {
+	if why = cmp.Or(whyUnsplittable(p, s), m.stillRuns(untold == ""), untold); why != "" {
 		return nil, why
 	}
-	leaving := m.leaving()
+	leaving := m.leavingCalls()
 	if len(leaving) == 0 {
-		return nil, cmp.Or(unnamed(m.calls), "only one of the calls that ran there at the same time names it")
+		return nil, cmp.Or(describeUnnamed(m.calls), "only one of the calls that ran there at the same time names it")
 	}
 	fix := rules.Fix{
-		Title:  fmt.Sprintf("split session %s: %d calls into %d sessions", rules.Short(s.child.ID), len(m.calls), len(leaving)+1),
+		Title:  fmt.Sprintf("split session %s: %d calls into %d sessions", rules.ShortID(s.child.ID), len(m.calls), len(leaving)+1),
 		Safety: rules.Lossless, Allow: []string{"split"},
 	}
-	if guessed := m.guessed(); guessed > 0 {
+	if guessed := m.countGuessed(); guessed > 0 {
 		fix.Title += fmt.Sprintf(", %d of them matched by order alone", guessed)
 		fix.Allow = append(fix.Allow, "guesses")
 	}
@@ -40,16 +40,16 @@ func split(p *rules.Pass, s *share, m *match, untold string) (fixes []rules.Fix,
 	return []rules.Fix{fix}, ""
 }
 
-// unsplittable says why nothing can be split, whatever belongs to what.
-func unsplittable(p *rules.Pass, s *share) string {
+// whyUnsplittable says why nothing can be split, whatever belongs to what.
+func whyUnsplittable(p *rules.Pass, s *share) string {
 	if why := inTheWay(s.child.Session); why != "" {
 		return why
 	}
-	if shared(p).calls[s.child] > len(s.spawns) {
+	if treeSharing(p).calls[s.child] > len(s.spawns) {
 		return "calls of another conversation use it too"
 	}
 	for _, sp := range s.spawns {
-		if at := sp.answers(); len(at) > 0 && sp.From.ResultAt(at[len(at)-1]).Pending {
+		if at := sp.answerResults(); len(at) > 0 && sp.From.ResultAt(at[len(at)-1]).Pending {
 			return "call " + sp.Call().ID + " is still waiting"
 		}
 	}
@@ -90,16 +90,16 @@ func (m *match) stillRuns(whole bool) string {
 		switch {
 		case !r.Open || stays[n]:
 		case r.State == "":
-			return "it is not known whether its run " + rules.Short(r.ID) + " has ended"
+			return "it is not known whether its run " + rules.ShortID(r.ID) + " has ended"
 		default:
-			return "its run " + rules.Short(r.ID) + " has not ended (" + r.State + ")"
+			return "its run " + rules.ShortID(r.ID) + " has not ended (" + r.State + ")"
 		}
 	}
 	return ""
 }
 
-// unnamed says which of the calls has no result that names the session.
-func unnamed(calls []*asker) string {
+// describeUnnamed says which of the calls has no result that names the session.
+func describeUnnamed(calls []*asker) string {
 	for _, c := range calls {
 		if c.stays {
 			return "call " + c.Call().ID + " has no result that names the session"
@@ -121,22 +121,22 @@ func partEdits(p *rules.Pass, child *session.Session, c *asker) []session.Edit {
 	if c.part.run >= 0 {
 		edits = append(edits, session.Edit{Op: session.MoveRun, Ref: child.RunRef(c.part.run), To: id})
 	}
-	for _, ref := range c.places(p.Subject(child)) {
+	for _, ref := range c.namingPlaces(p.SubjectOf(child)) {
 		edits = append(edits, session.Edit{Op: session.Set, Ref: ref, Field: session.FieldChild, Value: &id})
 	}
 	return edits
 }
 
-// places are where the caller names the child for this call: the results of the call,
+// namingPlaces are where the caller names the child for this call: the results of the call,
 // and the questions about its run with their answers.
-func (c *asker) places(child *rules.Subject) []session.Ref {
+func (c *asker) namingPlaces(child *rules.Subject) []session.Ref {
 	var refs []session.Ref
 	add := func(at pairing.Occurrence, list string) {
 		ref := c.From.ItemRef(at.Item)
 		ref.Pointer = list + strconv.Itoa(at.Nth)
 		refs = append(refs, ref)
 	}
-	naming := c.naming(child)
+	naming := c.namingResults(child)
 	for _, at := range naming {
 		add(at, "/results/")
 	}
@@ -170,10 +170,10 @@ func partID(p *rules.Pass, child *session.Session, call session.CallRef) string 
 	return id
 }
 
-// together groups the calls that ran at the same time: those of one turn, and those
+// concurrentGroups groups the calls that ran at the same time: those of one turn, and those
 // whose parts of the session overlap. A call that ran when no other did is a group of
 // its own.
-func (m *match) together() [][]*asker {
+func (m *match) concurrentGroups() [][]*asker {
 	above := make([]int, len(m.calls))
 	for i := range above {
 		above[i] = i
@@ -185,7 +185,7 @@ func (m *match) together() [][]*asker {
 		}
 		return i
 	}
-	for _, pair := range append(m.sameTurn(), m.overlaps()...) {
+	for _, pair := range append(m.sameTurn(), m.overlappingPairs()...) {
 		above[top(pair[1])] = top(pair[0])
 	}
 	var groups [][]*asker
@@ -219,8 +219,8 @@ func (m *match) sameTurn() (pairs [][2]int) {
 	return pairs
 }
 
-// overlaps are pairs of calls whose parts overlap, so that they connect all that do.
-func (m *match) overlaps() (pairs [][2]int) {
+// overlappingPairs are pairs of calls whose parts overlap, so that they connect all that do.
+func (m *match) overlappingPairs() (pairs [][2]int) {
 	var order []int
 	for i, c := range m.calls {
 		if c.part != nil {
@@ -241,23 +241,23 @@ func (m *match) overlaps() (pairs [][2]int) {
 	return pairs
 }
 
-// leaving are the calls that get a session of their own: of those that ran together all
+// leavingCalls are the calls that get a session of their own: of those that ran together all
 // but the one whose request came first, or all but those that have to stay. The others
 // stay, one after another.
-func (m *match) leaving() []*asker {
+func (m *match) leavingCalls() []*asker {
 	var list []*asker
-	for _, group := range m.together() {
+	for _, group := range m.concurrentGroups() {
 		if can := slices.DeleteFunc(slices.Clone(group), func(c *asker) bool { return c.stays }); len(can) < len(group) {
 			list = append(list, can...)
 			continue
 		}
-		timeless := slices.ContainsFunc(group, func(c *asker) bool { return c.part.began(m.child).IsZero() })
+		timeless := slices.ContainsFunc(group, func(c *asker) bool { return c.part.beganAt(m.child).IsZero() })
 		slices.SortFunc(group, func(a, b *asker) int {
 			order := cmp.Compare(a.part.First(), b.part.First())
 			if timeless {
 				return order
 			}
-			return cmp.Or(a.part.began(m.child).Compare(b.part.began(m.child)), order)
+			return cmp.Or(a.part.beganAt(m.child).Compare(b.part.beganAt(m.child)), order)
 		})
 		list = append(list, group[1:]...)
 	}

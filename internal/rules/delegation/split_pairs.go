@@ -30,7 +30,7 @@ type replies struct {
 
 // repliesOf is where a session has calls and results, made when it is first asked for.
 func repliesOf(s *rules.Subject) *replies {
-	return rules.Once(&s.Known, func() *replies {
+	return rules.ComputeOnce(&s.Known, func() *replies {
 		found := &replies{map[string][]int{}, map[string][]pairing.Occurrence{}}
 		for i := range s.Items {
 			it := &s.Items[i]
@@ -47,9 +47,9 @@ func repliesOf(s *rules.Subject) *replies {
 	})
 }
 
-// answers are the results of a call, to the next one that has its id: a call that
+// answerResults are the results of a call, to the next one that has its id: a call that
 // waited for an approval has several.
-func (s *Spawn) answers() []pairing.Occurrence {
+func (s *Spawn) answerResults() []pairing.Occurrence {
 	id, known := s.Call().ID, repliesOf(s.From)
 	end := len(s.From.Items)
 	if calls := known.calls[id]; calls[len(calls)-1] > s.Item {
@@ -58,9 +58,9 @@ func (s *Spawn) answers() []pairing.Occurrence {
 	return slices.DeleteFunc(slices.Clone(known.results[id]), func(at pairing.Occurrence) bool { return at.Item <= s.Item || at.Item >= end })
 }
 
-// naming are those that name the child.
-func (s *Spawn) naming(child *rules.Subject) []pairing.Occurrence {
-	return slices.DeleteFunc(s.answers(), func(at pairing.Occurrence) bool { return s.From.ResultAt(at).Child != child.ID })
+// namingResults are those that name the child.
+func (s *Spawn) namingResults(child *rules.Subject) []pairing.Occurrence {
+	return slices.DeleteFunc(s.answerResults(), func(at pairing.Occurrence) bool { return s.From.ResultAt(at).Child != child.ID })
 }
 
 // match pairs the calls with the parts of the session that they share.
@@ -73,13 +73,13 @@ type match struct {
 	parts  []*part
 }
 
-// matched pairs the calls that share a session with what they started there, as far as
+// matchCalls pairs the calls that share a session with what they started there, as far as
 // anybody can tell. why says what is in the way of telling it all, "" when nothing is.
-func matched(s *share) (m *match, why string) {
+func matchCalls(s *share) (m *match, why string) {
 	parts, why := partsOf(s.child.Session)
 	m = newMatch(s, parts)
 	if why == "" {
-		why = m.pair()
+		why = m.pairParts()
 	}
 	return m, why
 }
@@ -88,10 +88,10 @@ func newMatch(s *share, parts []*part) *match {
 	m := &match{child: s.child.Session, parts: parts}
 	for _, sp := range s.spawns {
 		c := newAsker(sp)
-		c.stays = len(c.naming(s.child)) == 0
+		c.stays = len(c.namingResults(s.child)) == 0
 		m.calls = append(m.calls, c)
 	}
-	for _, sp := range s.silent() {
+	for _, sp := range s.silentCalls() {
 		c := newAsker(sp)
 		c.stays = true
 		if slices.ContainsFunc(parts, func(a *part) bool { return m.sameRun(c, a) || m.sameRequest(c, a) }) {
@@ -99,14 +99,14 @@ func newMatch(s *share, parts []*part) *match {
 		}
 	}
 	for _, calls := range [][]*asker{m.calls, m.silent} {
-		slices.SortStableFunc(calls, func(a, b *asker) int { return a.made().Compare(b.made()) })
+		slices.SortStableFunc(calls, func(a, b *asker) int { return a.madeAt().Compare(b.madeAt()) })
 	}
 	return m
 }
 
 func newAsker(sp Spawn) *asker {
 	c := &asker{Spawn: sp, result: pairing.Occurrence{Item: -1}}
-	if at := sp.answers(); len(at) > 0 {
+	if at := sp.answerResults(); len(at) > 0 {
 		c.result = at[len(at)-1]
 		r := sp.From.ResultAt(c.result)
 		c.answer = cmp.Or(r.Answer, r.Digest)
@@ -114,9 +114,9 @@ func newAsker(sp Spawn) *asker {
 	return c
 }
 
-// silent are the calls of the sessions with the sharing calls that ask the same agent and
+// silentCalls are the calls of the sessions with the sharing calls that ask the same agent and
 // of which nothing says which session they started.
-func (s *share) silent() []Spawn {
+func (s *share) silentCalls() []Spawn {
 	var list []Spawn
 	seen := map[*rules.Subject]bool{}
 	for _, sp := range s.spawns {
@@ -133,14 +133,14 @@ func (s *share) silent() []Spawn {
 	return list
 }
 
-// made is when the call was made.
-func (c *asker) made() time.Time { return c.From.Items[c.Item].Time }
+// madeAt is when the call was made.
+func (c *asker) madeAt() time.Time { return c.From.Items[c.Item].Time }
 
 // evidence is what ties a call to a part, from the strongest to the weakest.
 var evidence = []func(m *match, c *asker, a *part) bool{
 	(*match).sameRun,
 	func(m *match, c *asker, a *part) bool { return m.sameRequest(c, a) && m.sameAnswer(c, a) },
-	func(m *match, c *asker, a *part) bool { return m.sameRequest(c, a) && m.meanwhile(c, a) },
+	func(m *match, c *asker, a *part) bool { return m.sameRequest(c, a) && m.beganDuring(c, a) },
 	(*match).sameRequest,
 	func(m *match, c *asker, a *part) bool { return c.Call().Delegation.Task == 0 && m.sameAnswer(c, a) },
 }
@@ -150,24 +150,26 @@ func (m *match) sameRun(c *asker, a *part) bool {
 	return id != "" && a.run >= 0 && m.child.Runs[a.run].ID == id
 }
 
-func (m *match) sameRequest(c *asker, a *part) bool { return a.asks(m.child, c.Call().Delegation.Task) }
+func (m *match) sameRequest(c *asker, a *part) bool {
+	return a.beganWith(m.child, c.Call().Delegation.Task)
+}
 
-func (m *match) sameAnswer(c *asker, a *part) bool { return a.answers(m.child, c.answer) }
+func (m *match) sameAnswer(c *asker, a *part) bool { return a.endedWith(m.child, c.answer) }
 
-// meanwhile reports whether the part began after the call and before its result.
-func (m *match) meanwhile(c *asker, a *part) bool {
-	began, called := m.child.Items[a.First()].Time, c.made()
+// beganDuring reports whether the part began after the call and before its result.
+func (m *match) beganDuring(c *asker, a *part) bool {
+	began, called := m.child.Items[a.First()].Time, c.madeAt()
 	if began.IsZero() || called.IsZero() || c.result.Item < 0 {
 		return false
 	}
 	return !began.Before(called) && !began.After(c.From.Items[c.result.Item].Time)
 }
 
-// pair gives every call its part: the only one that a kind of evidence ties it to, if
+// pairParts gives every call its part: the only one that a kind of evidence ties it to, if
 // that ties no other call to it; then, of equal ones, the next in order, which is a
 // guess. What is left is no pair unless it is one of each; a silent call may never have
 // reached the agent.
-func (m *match) pair() (why string) {
+func (m *match) pairParts() (why string) {
 	all := slices.Concat(m.calls, m.silent)
 	for _, tied := range evidence {
 		for m.pairOnly(all, tied) {
@@ -178,8 +180,8 @@ func (m *match) pair() (why string) {
 			if c.part != nil {
 				continue
 			}
-			if a := m.candidates(c, tied); len(a) > 0 {
-				c.take(a[0], true)
+			if a := m.candidateParts(c, tied); len(a) > 0 {
+				c.takePart(a[0], true)
 			}
 		}
 	}
@@ -187,7 +189,7 @@ func (m *match) pair() (why string) {
 	parts := slices.DeleteFunc(slices.Clone(m.parts), func(a *part) bool { return a.taken })
 	switch {
 	case len(calls) == 1 && len(parts) == 1:
-		calls[0].take(parts[0], calls[0].Call().Delegation.Task != 0)
+		calls[0].takePart(parts[0], calls[0].Call().Delegation.Task != 0)
 	case len(calls) > 0:
 		return "it is not known what call " + calls[0].Call().ID + " started there"
 	case len(parts) > 0:
@@ -204,31 +206,31 @@ func (m *match) pairOnly(all []*asker, tied func(*match, *asker, *part) bool) bo
 		if c.part != nil {
 			continue
 		}
-		a := m.candidates(c, tied)
+		a := m.candidateParts(c, tied)
 		if len(a) != 1 {
 			continue
 		}
 		if !slices.ContainsFunc(all, func(other *asker) bool {
 			return other != c && other.part == nil && tied(m, other, a[0])
 		}) {
-			c.take(a[0], false)
+			c.takePart(a[0], false)
 			found = true
 		}
 	}
 	return found
 }
 
-// candidates are the parts without a call that the evidence ties one to.
-func (m *match) candidates(c *asker, tied func(*match, *asker, *part) bool) []*part {
+// candidateParts are the parts without a call that the evidence ties one to.
+func (m *match) candidateParts(c *asker, tied func(*match, *asker, *part) bool) []*part {
 	return slices.DeleteFunc(slices.Clone(m.parts), func(a *part) bool { return a.taken || !tied(m, c, a) })
 }
 
-func (c *asker) take(a *part, guessed bool) {
+func (c *asker) takePart(a *part, guessed bool) {
 	c.part, c.guessed, a.taken = a, guessed, true
 }
 
-// guessed counts the calls whose part, or whose run, is only the likely one.
-func (m *match) guessed() int {
+// countGuessed counts the calls whose part, or whose run, is only the likely one.
+func (m *match) countGuessed() int {
 	n := 0
 	for _, c := range slices.Concat(m.calls, m.silent) {
 		if c.part != nil && (c.guessed || c.part.guessed) {
@@ -248,19 +250,19 @@ type part struct {
 	taken   bool  // by a call
 }
 
-// asks reports whether the part began with a request.
-func (a *part) asks(s *session.Session, request session.Digest) bool {
+// beganWith reports whether the part began with a request.
+func (a *part) beganWith(s *session.Session, request session.Digest) bool {
 	return request != 0 && (request == a.Asked || a.run >= 0 && request == s.Runs[a.run].Asked)
 }
 
-// answers reports whether the part ended with an answer.
-func (a *part) answers(s *session.Session, answer session.Digest) bool {
+// endedWith reports whether the part ended with an answer.
+func (a *part) endedWith(s *session.Session, answer session.Digest) bool {
 	return answer != 0 && (answer == a.Answered || a.run >= 0 && answer == s.Runs[a.run].Answered)
 }
 
-// began is when the request came: as the record of the run says, else as its first
+// beganAt is when the request came: as the record of the run says, else as its first
 // message does. It is zero when neither does.
-func (a *part) began(s *session.Session) time.Time {
+func (a *part) beganAt(s *session.Session) time.Time {
 	if a.run >= 0 && !s.Runs[a.run].Began.IsZero() {
 		return s.Runs[a.run].Began
 	}
@@ -269,7 +271,7 @@ func (a *part) began(s *session.Session) time.Time {
 
 // partsOf parts a session by its invocations. why says what cannot be told apart.
 func partsOf(s *session.Session) (parts []*part, why string) {
-	runs := rules.Invocations(s)
+	runs := rules.ListInvocations(s)
 	if why := notClosed(s, runs); why != "" {
 		return nil, why
 	}
@@ -331,20 +333,20 @@ func giveRuns(s *session.Session, parts []*part) string {
 		}
 	}
 	for _, n := range nameless {
-		fits := fitting(&s.Runs[n], parts)
+		fits := fittingParts(&s.Runs[n], parts)
 		free := slices.IndexFunc(fits, func(a *part) bool { return a.run < 0 })
 		if free < 0 {
-			return "its run " + rules.Short(s.Runs[n].ID) + " has no messages"
+			return "its run " + rules.ShortID(s.Runs[n].ID) + " has no messages"
 		}
 		fits[free].run, fits[free].guessed = n, len(fits) > 1
 	}
 	return ""
 }
 
-// fitting are the parts that a run can be the record of as far as its request tells,
+// fittingParts are the parts that a run can be the record of as far as its request tells,
 // and its answer, where that chooses among them. Those that another run has for no
 // better reason are among them.
-func fitting(r *session.Run, parts []*part) []*part {
+func fittingParts(r *session.Run, parts []*part) []*part {
 	var asked, answered []*part
 	for _, a := range parts {
 		if r.Asked == 0 || a.Asked != r.Asked || a.run >= 0 && !a.guessed {

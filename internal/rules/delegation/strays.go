@@ -28,9 +28,9 @@ func reportStraysIn(p *rules.Pass, s *rules.Subject, copied bool, homeOf func(*s
 		}
 	}
 	if items := away[session.HomeUnknown]; len(items) > 0 {
-		f := p.Find(s.Session, items[0])
+		f := p.FindItem(s.Session, items[0])
 		f.Items = items
-		f.Message = rules.Count(len(items), "message") + rules.Verb(len(items), " is", " are") + " stored here that the run of a sub-session stored, and nothing tells which one"
+		f.Message = rules.CountedNoun(len(items), "message") + rules.VerbForm(len(items), " is", " are") + " stored here that the run of a sub-session stored, and nothing tells which one"
 		f.Fixes = []rules.Fix{{Title: "decide whose messages these are", Safety: rules.Manual}}
 		p.Report(f)
 	}
@@ -39,15 +39,15 @@ func reportStraysIn(p *rules.Pass, s *rules.Subject, copied bool, homeOf func(*s
 		if len(items) == 0 {
 			continue
 		}
-		f := p.Find(s.Session, items[0])
+		f := p.FindItem(s.Session, items[0])
 		f.Items = items
-		count, child := rules.Count(len(items), "message"), "sub-session "+rules.Short(home.ID)
+		count, child := rules.CountedNoun(len(items), "message"), "sub-session "+rules.ShortID(home.ID)
 		by := "the run of " + child
 		if home.Parent == "" && !home.Delegated { // its turns say so themselves, and hide nothing
-			f.Severity, child = rules.Warning, "session "+rules.Short(home.ID)
+			f.Severity, child = rules.Warning, "session "+rules.ShortID(home.ID)
 			by = child
 		}
-		f.Message = count + rules.Verb(len(items), " is", " are") + " stored here that " + by + " stored, and "
+		f.Message = count + rules.VerbForm(len(items), " is", " are") + " stored here that " + by + " stored, and "
 		if copied {
 			f.Message += "there, too"
 			f.Fixes = []rules.Fix{{Title: "remove the copies here, which the receipt keeps; " + child + " has them", Safety: rules.Kept}}
@@ -58,7 +58,7 @@ func reportStraysIn(p *rules.Pass, s *rules.Subject, copied bool, homeOf func(*s
 			f.Message += "missing there"
 			f.Fixes = []rules.Fix{{Title: "move " + count + " into " + child, Safety: rules.Lossless, Edits: bringHome(p, s.Session, home, items)}}
 		}
-		f.Then("They are sent as if this session's agent had said them")
+		f.AddSentence("They are sent as if this session's agent had said them")
 		p.Report(f)
 	}
 }

@@ -25,10 +25,10 @@ type fileUse struct {
 	bytes  int64 // 0 when nobody looked at the file
 }
 
-// files are the files that a session uses, in stored order: those that the reader of
+// sessionFiles are the files that a session uses, in stored order: those that the reader of
 // the store looked at, else those that calls name in their arguments, which are
 // known where texts are loaded. Calls that failed used nothing.
-func files(s *rules.Subject) []fileUse {
+func sessionFiles(s *rules.Subject) []fileUse {
 	var list []fileUse
 	failed := failedCalls(s)
 	for i := range s.Items {
@@ -189,9 +189,9 @@ func agentName(s *rules.Subject) string {
 // whoseName names a session by its agent, for people.
 func whoseName(s *rules.Subject) string {
 	if agent := agentName(s); agent != "" {
-		return rules.Quoted(agent) + " (" + rules.Short(s.ID) + ")"
+		return rules.QuoteText(agent) + " (" + rules.ShortID(s.ID) + ")"
 	}
-	return "session " + rules.Short(s.ID)
+	return "session " + rules.ShortID(s.ID)
 }
 
 // fileResult is that a result of an agent was put into a file.
@@ -205,7 +205,7 @@ type fileResult struct {
 func fileResults(p *rules.Pass, owners map[string]*rules.Subject) map[string][]fileResult {
 	results := map[string][]fileResult{}
 	for _, s := range p.Subjects {
-		for _, use := range files(s) {
+		for _, use := range sessionFiles(s) {
 			if use.put && ownerOf(owners, use.path) == nil {
 				results[use.path] = append(results[use.path], fileResult{s, &s.Items[use.item]})
 			}
@@ -219,7 +219,7 @@ func fileResults(p *rules.Pass, owners map[string]*rules.Subject) map[string][]f
 // that nothing named that the agent was told.
 func reportForeignResults(p *rules.Pass, s *rules.Subject, results map[string][]fileResult) {
 	told := map[string]bool{}
-	for _, use := range files(s) {
+	for _, use := range sessionFiles(s) {
 		if use.put || told[use.path] || isShared(p.Isolation(), use.path) {
 			continue
 		}
@@ -228,11 +228,11 @@ func reportForeignResults(p *rules.Pass, s *rules.Subject, results map[string][]
 			continue
 		}
 		told[use.path] = true
-		f := p.Find(s.Session, use.item)
+		f := p.FindItem(s.Session, use.item)
 		f.Nth = 3
-		f.Related = []session.Place{from.At(-1)}
-		f.Message = whoseName(s) + " uses " + rules.Quoted(path.Base(use.path)) + ", which holds a result of " + whoseName(from)
-		f.Then("Nothing that it was told names this file")
+		f.Related = []session.Place{from.ItemPlace(-1)}
+		f.Message = whoseName(s) + " uses " + rules.QuoteText(path.Base(use.path)) + ", which holds a result of " + whoseName(from)
+		f.AddSentence("Nothing that it was told names this file")
 		p.Report(f)
 	}
 }
@@ -283,7 +283,7 @@ type fileBy struct {
 	by   party
 }
 
-func (w *fileWrites) add(s *rules.Subject, use fileUse) {
+func (w *fileWrites) addWrite(s *rules.Subject, use fileUse) {
 	by := partyOf(s, use.item)
 	if !use.writes || w.known[fileBy{use.path, by}] {
 		return
@@ -329,19 +329,19 @@ func reportSharedFile(p *rules.Pass, name string, w *fileWrites) {
 			if !one.first.Before(other.last) || !other.first.Before(one.last) || isWaiting(p, earlier.by, write.by) {
 				continue
 			}
-			f := p.Find(write.by.of.Session, write.item)
+			f := p.FindItem(write.by.of.Session, write.item)
 			f.Nth = 2
-			f.Related = []session.Place{earlier.by.of.At(earlier.item)}
-			f.Message = write.by.name() + " and " + earlier.by.name() + " both write " + rules.Quoted(name) + ". They were running at the same time, so the last one wins."
+			f.Related = []session.Place{earlier.by.of.ItemPlace(earlier.item)}
+			f.Message = write.by.partyName() + " and " + earlier.by.partyName() + " both write " + rules.QuoteText(name) + ". They were running at the same time, so the last one wins."
 			p.Report(f)
 			return
 		}
 	}
 }
 
-func (w party) name() string {
+func (w party) partyName() string {
 	if w.branch != "" {
-		return "the agent on branch " + rules.Quoted(w.branch)
+		return "the agent on branch " + rules.QuoteText(w.branch)
 	}
 	return whoseName(w.of)
 }
@@ -374,7 +374,7 @@ func waitsBelow(p *rules.Pass, above, below *rules.Subject) bool {
 		if d == nil || !d.Call().Delegation.Blocking {
 			return false
 		}
-		s = p.Subject(d.Session)
+		s = p.SubjectOf(d.Session)
 	}
 	return false
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// lead are the indexes of the messages that the child begins with, up to its first
+// openingItems are the indexes of the messages that the child begins with, up to its first
 // own answer: system messages, what the runtime and the caller say as the user, and
 // what was copied there. It ends at a summary, which stands for what came before, and
 // where another run of the child begins.
-func lead(s *delegation.Spawn, copied []delegation.CopiedPair) []int {
+func openingItems(s *delegation.Spawn, copied []delegation.CopiedPair) []int {
 	var list []int
 	for i := range s.To.Items {
 		it := &s.To.Items[i]
@@ -36,17 +36,17 @@ func lead(s *delegation.Spawn, copied []delegation.CopiedPair) []int {
 // isPrompt reports whether an item is what a caller says to its child, and nothing
 // that every child begins with alike.
 func isPrompt(it *session.Item) bool {
-	return it.Role == session.User && !it.Flags.Has(session.Implicit) && !it.Answers()
+	return it.Role == session.User && !it.Flags.Has(session.Implicit) && !it.IsAnswer()
 }
 
-// goal is the text of the task that the delegation hands to the child: see Goal.
-func goal(s *delegation.Spawn) string { return Goal(s.Call()) }
+// spawnGoal is the text of the task that the delegation hands to the child: see Goal.
+func spawnGoal(s *delegation.Spawn) string { return GoalText(s.Call()) }
 
-// Goal is the text of the task in the arguments of a call that delegates, "" where they
+// GoalText is the text of the task in the arguments of a call that delegates, "" where they
 // do not have it or were not loaded. The model has only its digest.
-func Goal(call *session.Call) string {
+func GoalText(call *session.Call) string {
 	want := call.Delegation.Task
-	for _, text := range given(call.Args) {
+	for _, text := range argumentTexts(call.Args) {
 		if want != 0 && session.DigestOf(text) == want {
 			return text
 		}
@@ -54,8 +54,8 @@ func Goal(call *session.Call) string {
 	return ""
 }
 
-// given are arguments, and the strings in them.
-func given(args string) []string {
+// argumentTexts are arguments, and the strings in them.
+func argumentTexts(args string) []string {
 	if args == "" {
 		return nil
 	}
@@ -72,6 +72,6 @@ func given(args string) []string {
 	}
 }
 
-// spaced is a text with single spaces for all white space: what a template around a
+// collapseSpaces is a text with single spaces for all white space: what a template around a
 // text changes is no difference.
-func spaced(text string) string { return strings.Join(strings.Fields(text), " ") }
+func collapseSpaces(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -11,31 +11,31 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// isolated are the delegations whose child has a start of its own to judge: no other
+// isolatedSpawns are the delegations whose child has a start of its own to judge: no other
 // delegation has it, it served no more than one request, it does not say that it is a
 // copy, SC708 does not say so either, and no repair rebuilt it.
-func isolated(p *rules.Pass) []delegation.Spawn {
+func isolatedSpawns(p *rules.Pass) []delegation.Spawn {
 	var list []delegation.Spawn
 	for _, s := range delegation.OwnSpawns(p) {
 		told := slices.Contains(s.From.Children, s.To.Session) && len(delegation.CopiedFrom(s.From.Session, s.To.Session)) >= delegation.LeastCopied
-		if !told && !s.To.Forked && len(s.To.Runs) < 2 && !rebuilt(s.To) {
+		if !told && !s.To.Forked && len(s.To.Runs) < 2 && !isRebuilt(s.To) {
 			list = append(list, s)
 		}
 	}
 	return list
 }
 
-// rebuilt reports whether a repair made the session from what had leaked of it: what
+// isRebuilt reports whether a repair made the session from what had leaked of it: what
 // was lost can have explained the rest.
-func rebuilt(s *rules.Subject) bool {
+func isRebuilt(s *rules.Subject) bool {
 	return len(s.Items) > 0 && s.Items[0].Flags.Has(session.Synthetic)
 }
 
-// inherited are the messages and results of the child that are its parent's: the
+// inheritedPairs are the messages and results of the child that are its parent's: the
 // parent has them from before the delegation, and the child did not make them itself.
 // Being equal is not enough. Providers give the same ids again, and an agent may do
 // the same twice.
-func inherited(s delegation.Spawn) []delegation.CopiedPair {
+func inheritedPairs(s delegation.Spawn) []delegation.CopiedPair {
 	var pairs []delegation.CopiedPair
 	copied := map[int]bool{}
 	add := func(child, parent int, known bool) {
@@ -43,12 +43,12 @@ func inherited(s delegation.Spawn) []delegation.CopiedPair {
 			pairs, copied[child] = append(pairs, delegation.CopiedPair{Parent: parent, Child: child}), true
 		}
 	}
-	for _, i := range strange(&s) {
-		from, known := pastOf(s.From).message(&s.To.Items[i])
+	for _, i := range strangeItems(&s) {
+		from, known := pastOf(s.From).findMessage(&s.To.Items[i])
 		add(i, from, known)
 	}
 	answer := func(at pairing.Occurrence) {
-		if r := s.To.ResultAt(at); tells(r) {
+		if r := s.To.ResultAt(at); isEvidence(r) {
 			from, known := pastOf(s.From).answers[answered{r.CallID, r.Digest}]
 			add(at.Item, from, known)
 		}
@@ -67,10 +67,10 @@ func inherited(s delegation.Spawn) []delegation.CopiedPair {
 	return pairs
 }
 
-// strange are the assistant items of the child that it can hardly have said itself:
+// strangeItems are the assistant items of the child that it can hardly have said itself:
 // they are older than the delegation, by more than times can be wrong, or another
 // agent's to which nothing in the child handed over.
-func strange(s *delegation.Spawn) []int {
+func strangeItems(s *delegation.Spawn) []int {
 	var list []int
 	own, handedOver := ownAgents(s), false
 	called := s.From.Items[s.Item].Time.Add(-timeResolution)
@@ -137,7 +137,7 @@ type answered struct {
 // pastOf is made once a session, and only where a child has something that does not
 // look like its own. What leaked into the session is not its own either.
 func pastOf(s *rules.Subject) *past {
-	return rules.Once(&s.Known, func() *past {
+	return rules.ComputeOnce(&s.Known, func() *past {
 		found := &past{map[session.Digest]int{}, map[called]int{}, map[answered]int{}, map[session.Digest]int{}}
 		for i := range s.Items {
 			it := &s.Items[i]
@@ -145,19 +145,19 @@ func pastOf(s *rules.Subject) *past {
 				continue
 			}
 			if it.Role == session.Assistant && it.Meaning != 0 {
-				first(found.said, it.Meaning, i)
+				noteFirst(found.said, it.Meaning, i)
 			}
 			if it.Role == session.User && it.Meaning != 0 {
-				first(found.asked, it.Meaning, i)
+				noteFirst(found.asked, it.Meaning, i)
 			}
 			for n := range it.Calls {
 				if c := &it.Calls[n]; c.ID != "" && c.Args != "" {
-					first(found.calls, called{c.ID, c.Name, c.Args}, i)
+					noteFirst(found.calls, called{c.ID, c.Name, c.Args}, i)
 				}
 			}
 			for n := range it.Results {
-				if r := &it.Results[n]; tells(r) {
-					first(found.answers, answered{r.CallID, r.Digest}, i)
+				if r := &it.Results[n]; isEvidence(r) {
+					noteFirst(found.answers, answered{r.CallID, r.Digest}, i)
 				}
 			}
 		}
@@ -165,16 +165,16 @@ func pastOf(s *rules.Subject) *past {
 	})
 }
 
-// first notes the index for a key that has none.
-func first[K comparable](known map[K]int, key K, i int) {
+// noteFirst notes the index for a key that has none.
+func noteFirst[K comparable](known map[K]int, key K, i int) {
 	if _, is := known[key]; !is {
 		known[key] = i
 	}
 }
 
-// message finds the message that says the same as another session's, or that makes
+// findMessage finds the message that says the same as another session's, or that makes
 // one of its calls.
-func (p *past) message(it *session.Item) (i int, known bool) {
+func (p *past) findMessage(it *session.Item) (i int, known bool) {
 	if i, known = p.said[it.Meaning]; known {
 		return i, true
 	}
@@ -187,8 +187,8 @@ func (p *past) message(it *session.Item) (i int, known bool) {
 	return 0, false
 }
 
-// tells reports whether a result says something that two calls do not get alike:
+// isEvidence reports whether a result says something that two calls do not get alike:
 // errors, placeholders and results without a text or an id are no evidence.
-func tells(r *session.Result) bool {
+func isEvidence(r *session.Result) bool {
 	return r.CallID != "" && r.Digest != 0 && !r.IsError && !r.Synthetic && !r.Pending
 }

@@ -39,9 +39,9 @@ func newPassages(length int) *passages {
 	return s
 }
 
-// roll visits every stretch of the text with its hash.
-func (s *passages) roll(text string, visit func(hash uint64, stretch []rune)) {
-	runes, hash := []rune(spaced(text)), uint64(0)
+// visitStretches visits every stretch of the text with its hash.
+func (s *passages) visitStretches(text string, visit func(hash uint64, stretch []rune)) {
+	runes, hash := []rune(collapseSpaces(text)), uint64(0)
 	for i, r := range runes {
 		if i >= s.length {
 			hash -= uint64(runes[i-s.length]) * s.leading
@@ -53,17 +53,17 @@ func (s *passages) roll(text string, visit func(hash uint64, stretch []rune)) {
 	}
 }
 
-// add adds what an owner was told around its goal. Most prompts are the goal with
+// addPrompt adds what an owner was told around its goal. Most prompts are the goal with
 // little around it, and nothing is left to look for.
-func (s *passages) add(owner int, prompt, goal string) {
-	pieces := []string{spaced(prompt)}
-	if goal = spaced(goal); goal != "" {
+func (s *passages) addPrompt(owner int, prompt, goal string) {
+	pieces := []string{collapseSpaces(prompt)}
+	if goal = collapseSpaces(goal); goal != "" {
 		if at := strings.LastIndex(pieces[0], goal); at >= 0 {
 			pieces = []string{pieces[0][:at], pieces[0][at+len(goal):]}
 		}
 	}
 	for _, piece := range pieces {
-		s.roll(piece, func(hash uint64, stretch []rune) {
+		s.visitStretches(piece, func(hash uint64, stretch []rune) {
 			w, known := s.windows[hash]
 			switch n := len(w.owners); {
 			case !known:
@@ -78,21 +78,21 @@ func (s *passages) add(owner int, prompt, goal string) {
 	}
 }
 
-// allow drops what is in a text that a prompt may hold.
-func (s *passages) allow(text string) {
+// dropText drops what is in a text that a prompt may hold.
+func (s *passages) dropText(text string) {
 	if len(s.windows) == 0 {
 		return
 	}
-	s.roll(text, func(hash uint64, _ []rune) { delete(s.windows, hash) })
+	s.visitStretches(text, func(hash uint64, _ []rune) { delete(s.windows, hash) })
 }
 
-// owners calls found for every owner whose prompt has a stretch of the text, maybe
+// findOwners calls found for every owner whose prompt has a stretch of the text, maybe
 // several times. The stretch is forgotten then.
-func (s *passages) owners(text string, found func(owner int)) {
+func (s *passages) findOwners(text string, found func(owner int)) {
 	if len(s.windows) == 0 {
 		return
 	}
-	s.roll(text, func(hash uint64, stretch []rune) {
+	s.visitStretches(text, func(hash uint64, stretch []rune) {
 		w, known := s.windows[hash]
 		if !known || !slices.Equal(w.text, stretch) {
 			return
@@ -124,9 +124,9 @@ func passedOn(p *rules.Pass, list []delegation.Spawn) map[*rules.Subject]delegat
 		}
 		for siblings, from := list[:n], 0; from < n; {
 			s := &prompts{parent: list[0].From, asked: newPassages(length), begun: newPassages(length)}
-			from += s.add(siblings[from:])
-			s.allow(siblings)
-			s.search(found)
+			from += s.addPrompts(siblings[from:])
+			s.dropAllowed(siblings)
+			s.findPassed(found)
 		}
 		list = list[n:]
 	}
@@ -148,15 +148,15 @@ type prompt struct {
 	item  int
 }
 
-// add adds the prompts of as many of the children as there is room for, and returns how
+// addPrompts adds the prompts of as many of the children as there is room for, and returns how
 // many these are.
-func (s *prompts) add(list []delegation.Spawn) int {
+func (s *prompts) addPrompts(list []delegation.Spawn) int {
 	for n, of := range list {
 		if s.asked.size+s.begun.size >= mostStretches {
 			return n
 		}
-		goal := goal(&of)
-		for _, i := range lead(&of, nil) {
+		goal := spawnGoal(&of)
+		for _, i := range openingItems(&of, nil) {
 			it := &of.To.Items[i]
 			if it.Body == nil {
 				continue
@@ -165,7 +165,7 @@ func (s *prompts) add(list []delegation.Spawn) int {
 			if isPrompt(it) {
 				in = s.asked
 			}
-			in.add(len(s.list), it.Body.Text, goal)
+			in.addPrompt(len(s.list), it.Body.Text, goal)
 			s.list = append(s.list, prompt{of, i})
 		}
 		s.last = max(s.last, of.Item)
@@ -173,15 +173,15 @@ func (s *prompts) add(list []delegation.Spawn) int {
 	return len(list)
 }
 
-// allow drops what the delegations say themselves, and what the user and the system say
+// dropAllowed drops what the delegations say themselves, and what the user and the system say
 // to the parent: that may be passed on.
-func (s *prompts) allow(spawns []delegation.Spawn) {
+func (s *prompts) dropAllowed(spawns []delegation.Spawn) {
 	drop := func(text string) {
-		s.asked.allow(text)
-		s.begun.allow(text)
+		s.asked.dropText(text)
+		s.begun.dropText(text)
 	}
 	for _, of := range spawns {
-		for _, text := range given(of.Call().Args) {
+		for _, text := range argumentTexts(of.Call().Args) {
 			drop(text)
 		}
 	}
@@ -192,10 +192,10 @@ func (s *prompts) allow(spawns []delegation.Spawn) {
 	}
 }
 
-// search notes for each child the first item of the parent, before the delegation,
+// findPassed notes for each child the first item of the parent, before the delegation,
 // that a prompt has a passage of. A passage of an item behind the delegation tells
 // nothing, nor does it in later items: these are behind the delegation, too.
-func (s *prompts) search(found map[*rules.Subject]delegation.CopiedPair) {
+func (s *prompts) findPassed(found map[*rules.Subject]delegation.CopiedPair) {
 	for i := range s.parent.Items[:s.last] {
 		it := &s.parent.Items[i]
 		if it.Body == nil || !it.OnWire() {
@@ -209,12 +209,12 @@ func (s *prompts) search(found map[*rules.Subject]delegation.CopiedPair) {
 		}
 		if it.Role == session.Assistant {
 			for _, text := range []string{it.Body.Text, it.Body.Reasoning} {
-				s.asked.owners(text, note)
-				s.begun.owners(text, note)
+				s.asked.findOwners(text, note)
+				s.begun.findOwners(text, note)
 			}
 		}
 		for n := range it.Results {
-			s.asked.owners(it.Results[n].Text, note)
+			s.asked.findOwners(it.Results[n].Text, note)
 		}
 	}
 }

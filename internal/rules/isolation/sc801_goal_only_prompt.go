@@ -13,10 +13,10 @@ var goalOnlyPrompt = rules.Rule{
 	ID: "SC801", Name: "goal-only-prompt", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Bodies: true, Since: "0.1.0",
 	Title: "a sub-session begins with more than its goal",
 	Run: func(p *rules.Pass) {
-		list := isolated(p)
+		list := isolatedSpawns(p)
 		passed := passedOn(p, list)
 		for _, s := range list {
-			copied := inherited(s)
+			copied := inheritedPairs(s)
 			if hasSteps(s.To, copied) {
 				continue // SC804
 			}
@@ -39,39 +39,39 @@ func reportPrompt(p *rules.Pass, s *delegation.Spawn, copied []delegation.Copied
 	var items []int
 	var related []session.Place
 	if len(copied) > 0 {
-		why = append(why, "has "+rules.Count(len(copied), "message")+" that agents wrote in "+rules.Short(s.From.ID)+" before the delegation")
+		why = append(why, "has "+rules.CountedNoun(len(copied), "message")+" that agents wrote in "+rules.ShortID(s.From.ID)+" before the delegation")
 		for _, pair := range copied {
-			items, related = append(items, pair.Child), append(related, s.From.At(pair.Parent))
+			items, related = append(items, pair.Child), append(related, s.From.ItemPlace(pair.Parent))
 		}
 	}
-	if asked := asked(s, copied); len(asked) > 1 {
+	if asked := askedPrompts(s, copied); len(asked) > 1 {
 		why = append(why, fmt.Sprintf("begins with %d different prompts, where one goal is enough", len(asked)))
-		items = rules.Union(items, asked)
+		items = rules.ItemUnion(items, asked)
 	}
 	if pair, known := passed[s.To]; known {
 		why = append(why, fmt.Sprintf("repeats at least %d characters of session %s. They are not part of its goal.",
-			p.Isolation().Passage, rules.Short(s.From.ID)))
-		items, related = rules.Union(items, []int{pair.Child}), append(related, s.From.At(pair.Parent))
+			p.Isolation().Passage, rules.ShortID(s.From.ID)))
+		items, related = rules.ItemUnion(items, []int{pair.Child}), append(related, s.From.ItemPlace(pair.Parent))
 	}
 	if len(why) == 0 {
 		return
 	}
-	f := p.Find(s.To.Session, items[0])
-	f.Items, f.Related, f.Call = items, append(related, s.From.At(s.Item)), s.Call().ID
+	f := p.FindItem(s.To.Session, items[0])
+	f.Items, f.Related, f.Call = items, append(related, s.From.ItemPlace(s.Item)), s.Call().ID
 	f.Message = "the sub-session of call " + rules.CallName(s.Call()) + " " + why[0]
 	for _, other := range why[1:] {
-		f.Then("It also " + other)
+		f.AddSentence("It also " + other)
 	}
 	p.Report(f)
 }
 
-// asked are the prompts among the messages that the child begins with, those that are
+// askedPrompts are the prompts among the messages that the child begins with, those that are
 // said twice once. What the user had told the parent, too (a runtime gives the rules of
 // a project to every agent), and an image beside the goal are no second goal.
-func asked(s *delegation.Spawn, copied []delegation.CopiedPair) []int {
+func askedPrompts(s *delegation.Spawn, copied []delegation.CopiedPair) []int {
 	var list []int
 	told := map[session.Digest]bool{}
-	for _, i := range lead(s, copied) {
+	for _, i := range openingItems(s, copied) {
 		if it := &s.To.Items[i]; isPrompt(it) && it.Text != 0 && !told[it.Meaning] {
 			list, told[it.Meaning] = append(list, i), true
 		}

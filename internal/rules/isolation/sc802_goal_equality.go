@@ -13,14 +13,14 @@ var goalEquality = rules.Rule{
 	ID: "SC802", Name: "goal-equality", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Optional: true, Bodies: true, Since: "0.1.0",
 	Title: "a sub-session begins with another goal than its delegation gave it",
 	Run: func(p *rules.Pass) {
-		for _, s := range isolated(p) {
+		for _, s := range isolatedSpawns(p) {
 			at, differs := otherGoal(&s)
 			if !differs {
 				continue
 			}
-			f := p.Find(s.To.Session, at)
+			f := p.FindItem(s.To.Session, at)
 			f.Call = s.Call().ID
-			f.Related = []session.Place{s.From.At(s.Item)}
+			f.Related = []session.Place{s.From.ItemPlace(s.Item)}
 			f.Message = "the sub-session begins with another goal than call " + rules.CallName(s.Call()) + " gave it"
 			p.Report(f)
 		}
@@ -35,17 +35,17 @@ var goalLabels = []string{"Your task: ", "Task: ", "Goal: "}
 // messages that the child begins with holds the delegation's goal.
 func otherGoal(s *delegation.Spawn) (i int, differs bool) {
 	want := s.Call().Delegation.Task
-	lead := lead(s, nil)
+	lead := openingItems(s, nil)
 	if want == 0 || s.To.Task == want || len(lead) == 0 {
 		return 0, false
 	}
-	goal := spaced(goal(s))
+	goal := collapseSpaces(spawnGoal(s))
 	asked, marked, known := -1, -1, goal != ""
 	for _, i := range lead {
 		it := &s.To.Items[i]
 		known = known && it.Body != nil
 		switch {
-		case it.Text == want, it.Body != nil && goal != "" && states(it.Body.Text, goal):
+		case it.Text == want, it.Body != nil && goal != "" && statesGoal(it.Body.Text, goal):
 			return 0, false
 		case isPrompt(it) && asked < 0:
 			asked = i
@@ -59,10 +59,10 @@ func otherGoal(s *delegation.Spawn) (i int, differs bool) {
 	return asked, known && asked >= 0
 }
 
-// states reports whether a prompt gives a goal: in its own words, behind a label, or
+// statesGoal reports whether a prompt gives a goal: in its own words, behind a label, or
 // as a part of a template.
-func states(prompt, goal string) bool {
-	prompt = spaced(prompt)
+func statesGoal(prompt, goal string) bool {
+	prompt = collapseSpaces(prompt)
 	for _, label := range goalLabels {
 		goal = strings.TrimPrefix(goal, label)
 	}

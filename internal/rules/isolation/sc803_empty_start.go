@@ -17,17 +17,17 @@ var emptyStart = rules.Rule{
 	Title: "a sub-session begins with steps that are older than its delegation",
 	Run: func(p *rules.Pass) {
 		copies := siblingCopies(p)
-		for _, s := range isolated(p) {
-			if len(inherited(s)) > 0 {
+		for _, s := range isolatedSpawns(p) {
+			if len(inheritedPairs(s)) > 0 {
 				continue // SC801, SC804
 			}
-			items, why := firstSteps(&s, p.Store.ChildPrologue && !delegation.Begins(s.To), copies[s.To])
+			items, why := firstSteps(&s, p.Store.ChildPrologue && !delegation.HasPrologue(s.To), copies[s.To])
 			if len(items) == 0 {
 				continue
 			}
-			f := p.Find(s.To.Session, items[0])
+			f := p.FindItem(s.To.Session, items[0])
 			f.Items, f.Call = items, s.Call().ID
-			f.Related = []session.Place{s.From.At(s.Item)}
+			f.Related = []session.Place{s.From.ItemPlace(s.Item)}
 			f.Message = "the sub-session of call " + rules.CallName(s.Call()) + " " + why
 			p.Report(f)
 		}
@@ -42,20 +42,20 @@ func firstSteps(s *delegation.Spawn, lost bool, copies []siblingCopy) (items []i
 		_, is := slices.BinarySearchFunc(copies, i, func(c siblingCopy, i int) int { return cmp.Compare(c.item, i) })
 		return is
 	}
-	if items = slices.DeleteFunc(older(s), copied); len(items) > 0 {
-		return items, "has " + rules.Count(len(items), "item") + " older than the call"
+	if items = slices.DeleteFunc(olderSteps(s), copied); len(items) > 0 {
+		return items, "has " + rules.CountedNoun(len(items), "item") + " older than the call"
 	}
 	if lost || len(s.Leaked) > 0 {
 		return nil, ""
 	}
 	first := slices.IndexFunc(s.To.Items, func(it session.Item) bool {
-		return it.Kind == session.Summary || it.OnWire() && it.Role != session.System && it.Role != session.User || it.Answers()
+		return it.Kind == session.Summary || it.OnWire() && it.Role != session.System && it.Role != session.User || it.IsAnswer()
 	})
 	if first < 0 || s.To.Items[first].Kind == session.Summary || copied(first) {
 		return nil, ""
 	}
 	it := &s.To.Items[first]
-	if it.Answers() && isForeignResult(s.To, first) {
+	if it.IsAnswer() && isForeignResult(s.To, first) {
 		return []int{first}, "begins with a result of a call that it did not make"
 	}
 	if n := stepNumber(it); n > 1 {
@@ -64,10 +64,10 @@ func firstSteps(s *delegation.Spawn, lost bool, copies []siblingCopy) (items []i
 	return nil, ""
 }
 
-// older are the steps of the child from before the call, by more than times can be
+// olderSteps are the steps of the child from before the call, by more than times can be
 // wrong: what agents said and tools answered. What the child is told may have been
 // written earlier.
-func older(s *delegation.Spawn) []int {
+func olderSteps(s *delegation.Spawn) []int {
 	called := s.From.Items[s.Item].Time
 	if called.IsZero() {
 		return nil
@@ -75,7 +75,7 @@ func older(s *delegation.Spawn) []int {
 	var list []int
 	for i := range s.To.Items {
 		it := &s.To.Items[i]
-		step := it.OnWire() && (it.Role == session.Assistant || it.Answers()) && !it.Flags.Has(session.Synthetic)
+		step := it.OnWire() && (it.Role == session.Assistant || it.IsAnswer()) && !it.Flags.Has(session.Synthetic)
 		if step && !it.Time.IsZero() && it.Time.Before(called.Add(-timeResolution)) {
 			list = append(list, i)
 		}

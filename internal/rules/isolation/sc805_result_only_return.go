@@ -16,7 +16,7 @@ var resultOnlyReturn = rules.Rule{
 		for _, s := range findStrays(p) {
 			reportStrays(p, &s)
 		}
-		for _, s := range isolated(p) {
+		for _, s := range isolatedSpawns(p) {
 			reportResult(p, &s)
 		}
 	},
@@ -24,11 +24,11 @@ var resultOnlyReturn = rules.Rule{
 
 // reportStrays reports what a parent has of its child. Leaks are SC701 to SC703.
 func reportStrays(p *rules.Pass, s *stray) {
-	f := p.Find(s.From.Session, s.items[0])
+	f := p.FindItem(s.From.Session, s.items[0])
 	f.Items, f.Call = s.items, s.Call().ID
-	f.Related = []session.Place{s.From.At(s.Item)}
-	f.Message = fmt.Sprintf("the session of %s contains %s of %s", rules.AgentName(s.Caller()), rules.Count(len(s.items), "message"), rules.AgentName(s.Call().Delegation.Agent))
-	f.Then("Call " + rules.CallName(s.Call()) + " should bring back the result alone")
+	f.Related = []session.Place{s.From.ItemPlace(s.Item)}
+	f.Message = fmt.Sprintf("the session of %s contains %s of %s", rules.AgentName(s.Caller()), rules.CountedNoun(len(s.items), "message"), rules.AgentName(s.Call().Delegation.Agent))
+	f.AddSentence("Call " + rules.CallName(s.Call()) + " should bring back the result alone")
 	p.Report(f)
 }
 
@@ -46,15 +46,15 @@ func reportResult(p *rules.Pass, s *delegation.Spawn) {
 		}
 		answer = it.Body.Text
 	}
-	more := surplus(r.Text, answer)
+	more := describeSurplus(r.Text, answer)
 	if more == "" {
 		return
 	}
-	f := p.Find(s.From.Session, s.Final)
+	f := p.FindItem(s.From.Session, s.Final)
 	f.Call = s.Call().ID
-	f.Related = []session.Place{s.From.At(s.Item)}
+	f.Related = []session.Place{s.From.ItemPlace(s.Item)}
 	if last >= 0 {
-		f.Related = append(f.Related, s.To.At(last))
+		f.Related = append(f.Related, s.To.ItemPlace(last))
 	}
 	f.Message = "the result of call " + rules.CallName(s.Call()) + " " + more
 	p.Report(f)

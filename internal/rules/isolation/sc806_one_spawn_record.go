@@ -10,7 +10,7 @@ var oneSpawnRecord = rules.Rule{
 	ID: "SC806", Name: "one-spawn-record", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Optional: true, Since: "0.1.0",
 	Title: "a parent has no call of its own for each of its sub-sessions",
 	Run: func(p *rules.Pass) {
-		refs := delegation.Referrers(p)
+		refs := delegation.ListReferrers(p)
 		for _, s := range p.Subjects {
 			reportUncalled(p, s, refs)
 		}
@@ -21,7 +21,7 @@ var oneSpawnRecord = rules.Rule{
 // that could have started them. Which call started which may well be unknown; that a
 // call is missing is not.
 func reportUncalled(p *rules.Pass, parent *rules.Subject, refs map[string][]session.Place) {
-	uncalled, at := uncalled(p, parent, refs)
+	uncalled, at := uncalledChildren(p, parent, refs)
 	waiting := 0
 	for _, d := range parent.Replay.Delegations {
 		if d.Child == nil && d.Call().Delegation.Child == "" {
@@ -31,24 +31,24 @@ func reportUncalled(p *rules.Pass, parent *rules.Subject, refs map[string][]sess
 	if len(uncalled) <= waiting {
 		return
 	}
-	f := p.Find(parent.Session, at[0])
+	f := p.FindItem(parent.Session, at[0])
 	f.Items, f.Count = at, len(uncalled)
 	names := make([]string, len(uncalled))
 	for n, child := range uncalled {
-		names[n] = rules.Short(child.ID)
+		names[n] = rules.ShortID(child.ID)
 	}
-	f.Message = rules.Count(len(uncalled), "sub-session") + " of " + rules.Short(parent.ID) + rules.Verb(len(uncalled), " has", " have") +
-		" no call: " + rules.Some(names)
+	f.Message = rules.CountedNoun(len(uncalled), "sub-session") + " of " + rules.ShortID(parent.ID) + rules.VerbForm(len(uncalled), " has", " have") +
+		" no call: " + rules.JoinFew(names)
 	if waiting > 0 {
-		f.Then("Only " + rules.Count(waiting, "call") + " can have started one of them")
+		f.AddSentence("Only " + rules.CountedNoun(waiting, "call") + " can have started one of them")
 	}
 	p.Report(f)
 }
 
-// uncalled are the sub-sessions that the parent alone refers to and that no call is
+// uncalledChildren are the sub-sessions that the parent alone refers to and that no call is
 // known for, with the items that refer to them. A sub-session without such an item is
 // SC705, one with several SC707 or SC715.
-func uncalled(p *rules.Pass, parent *rules.Subject, refs map[string][]session.Place) (children []*session.Session, at []int) {
+func uncalledChildren(p *rules.Pass, parent *rules.Subject, refs map[string][]session.Place) (children []*session.Session, at []int) {
 	for _, child := range parent.Children {
 		places := refs[child.ID]
 		if len(places) == 1 && places[0].Session == parent.ID && p.Trace.Callers[child] == nil && !child.Forked {

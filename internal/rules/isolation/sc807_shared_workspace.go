@@ -11,7 +11,7 @@ var sharedWorkspace = rules.Rule{
 	ID: "SC807", Name: "shared-workspace", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Optional: true, Bodies: true, Since: "0.1.0",
 	Title: "two agents share a workspace, or one uses or overwrites files of the other",
 	Run: func(p *rules.Pass) {
-		owners := workspaces(p)
+		owners := workspaceOwners(p)
 		reportSharedFolders(p, owners)
 		writes := &fileWrites{at: map[string][]fileWrite{}, known: map[fileBy]bool{}, spans: map[party]span{}, seen: map[*rules.Subject]bool{}}
 		results := fileResults(p, owners)
@@ -32,13 +32,13 @@ func reportForeignFiles(p *rules.Pass, s *rules.Subject, owners map[string]*rule
 	foreign := map[*rules.Subject][]fileUse{}
 	told := map[string]int{}
 	var order []*rules.Subject
-	for _, use := range files(s) {
+	for _, use := range sessionFiles(s) {
 		owner := ownerOf(owners, use.path)
 		if isShared(p.Isolation(), use.path) {
 			continue
 		}
 		if owner == nil || owner == s || isOneAgent(owner, s) || s.Workspace != "" && liesIn(use.path, s.Workspace) {
-			writes.add(s, use)
+			writes.addWrite(s, use)
 			continue
 		}
 		from, known := told[use.path]
@@ -59,8 +59,8 @@ func reportForeignFiles(p *rules.Pass, s *rules.Subject, owners map[string]*rule
 	}
 }
 
-// workspaces are the sessions by their folders, the first of several.
-func workspaces(p *rules.Pass) map[string]*rules.Subject {
+// workspaceOwners are the sessions by their folders, the first of several.
+func workspaceOwners(p *rules.Pass) map[string]*rules.Subject {
 	owners := map[string]*rules.Subject{}
 	for _, s := range p.Subjects {
 		if folder := path.Clean(s.Workspace); s.Workspace != "" && owners[folder] == nil {
@@ -113,9 +113,9 @@ func reportSharedFolders(p *rules.Pass, owners map[string]*rules.Subject) {
 			continue
 		}
 		f := p.FindSession(s.Session)
-		f.Related = []session.Place{owner.At(-1)}
-		f.Message = "the workspace " + rules.Quoted(folder) + " of " + whoseName(s) + " " + how + " " + whoseName(owner)
-		f.Then("Each can read and overwrite what the other keeps there")
+		f.Related = []session.Place{owner.ItemPlace(-1)}
+		f.Message = "the workspace " + rules.QuoteText(folder) + " of " + whoseName(s) + " " + how + " " + whoseName(owner)
+		f.AddSentence("Each can read and overwrite what the other keeps there")
 		p.Report(f)
 	}
 }
@@ -128,30 +128,30 @@ func reportOutside(p *rules.Pass, s *rules.Subject) {
 		for _, o := range s.Items[i].Outputs {
 			if o.Outside && !isShared(p.Isolation(), path.Clean(o.Path)) {
 				items = append(items, i)
-				names = append(names, rules.Quoted(o.Path))
+				names = append(names, rules.QuoteText(o.Path))
 			}
 		}
 	}
 	if len(items) == 0 {
 		return
 	}
-	f := p.Find(s.Session, items[0])
-	f.Items = rules.Unique(items)
-	f.Message = whoseName(s) + " refers to " + rules.Some(rules.Unique(names)) + ", outside the folder that holds all workspaces"
+	f := p.FindItem(s.Session, items[0])
+	f.Items = rules.SortUnique(items)
+	f.Message = whoseName(s) + " refers to " + rules.JoinFew(rules.SortUnique(names)) + ", outside the folder that holds all workspaces"
 	p.Report(f)
 }
 
 // reportCrossing tells of files in another agent's folder.
 func reportCrossing(p *rules.Pass, s, owner *rules.Subject, uses []fileUse) {
-	f := p.Find(s.Session, uses[0].item)
+	f := p.FindItem(s.Session, uses[0].item)
 	f.Nth, f.Items = 1, nil
 	var names []string
 	for _, use := range uses {
 		f.Items = append(f.Items, use.item)
-		names = append(names, rules.Quoted(use.path))
+		names = append(names, rules.QuoteText(use.path))
 	}
-	f.Items = rules.Unique(f.Items)
-	f.Related = []session.Place{owner.At(-1)}
-	f.Message = whoseName(s) + " uses " + rules.Some(rules.Unique(names)) + " in the workspace of " + whoseName(owner) + ". Nothing that it was told names these files."
+	f.Items = rules.SortUnique(f.Items)
+	f.Related = []session.Place{owner.ItemPlace(-1)}
+	f.Message = whoseName(s) + " uses " + rules.JoinFew(rules.SortUnique(names)) + " in the workspace of " + whoseName(owner) + ". Nothing that it was told names these files."
 	p.Report(f)
 }

@@ -48,12 +48,12 @@ func reportDangling(p *rules.Pass, s *rules.Subject, i, n int) {
 	if o.Outside || o.Real != "" && !o.Hash {
 		return
 	}
-	f := p.Find(s.Session, i)
+	f := p.FindItem(s.Session, i)
 	f.Nth = n
-	f.Message = "the file " + rules.Quoted(o.Path) + " does not exist"
+	f.Message = "the file " + rules.QuoteText(o.Path) + " does not exist"
 	if o.Real != "" {
-		f.Message = "the file " + rules.Quoted(o.Path) + " was changed, because its content does not match the digest in its name"
+		f.Message = "the file " + rules.QuoteText(o.Path) + " was changed, because its content does not match the digest in its name"
 	}
-	f.Then("A program that follows the reference does not get the intended content")
+	f.AddSentence("A program that follows the reference does not get the intended content")
 	p.Report(f)
 }

@@ -15,7 +15,7 @@ var toolScope = rules.Rule{
 	Run: func(p *rules.Pass) {
 		var order []*rules.Subject
 		calls := map[*rules.Subject][]delegation.Spawn{} // of one child, which may have been started again
-		for _, s := range delegation.Spawns(p) {
+		for _, s := range delegation.ListSpawns(p) {
 			if calls[s.To] == nil {
 				order = append(order, s.To)
 			}
@@ -55,7 +55,7 @@ func reportToolScope(p *rules.Pass, child *rules.Subject, by []delegation.Spawn)
 				continue
 			}
 			items = append(items, i)
-			if name := rules.Quoted(c.Name); !slices.Contains(tools, name) {
+			if name := rules.QuoteText(c.Name); !slices.Contains(tools, name) {
 				tools = append(tools, name)
 			}
 		}
@@ -63,9 +63,9 @@ func reportToolScope(p *rules.Pass, child *rules.Subject, by []delegation.Spawn)
 	if len(items) == 0 {
 		return
 	}
-	f := p.Find(child.Session, items[0])
+	f := p.FindItem(child.Session, items[0])
 	f.Items = slices.Compact(items)
-	f.Related = []session.Place{by[0].From.At(by[0].Item)}
-	f.Message = rules.Quoted(child.Items[items[0]].Agent) + " calls " + rules.Some(tools) + ", which call " + rules.CallName(by[0].Call()) + " did not grant"
+	f.Related = []session.Place{by[0].From.ItemPlace(by[0].Item)}
+	f.Message = rules.QuoteText(child.Items[items[0]].Agent) + " calls " + rules.JoinFew(tools) + ", which call " + rules.CallName(by[0].Call()) + " did not grant"
 	p.Report(f)
 }

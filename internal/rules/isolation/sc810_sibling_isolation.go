@@ -38,12 +38,12 @@ func reportSiblings(p *rules.Pass, child *rules.Subject, copies []siblingCopy) {
 			from = append(from, by)
 		}
 		found[by] = append(found[by], c.item)
-		see[by] = append(see[by], by.At(c.from.item))
+		see[by] = append(see[by], by.ItemPlace(c.from.item))
 	}
 	for _, sibling := range from {
-		f := p.Find(child.Session, found[sibling][0])
+		f := p.FindItem(child.Session, found[sibling][0])
 		f.Items, f.Related = found[sibling], see[sibling]
-		f.Message = rules.Count(len(f.Items), "item") + " of " + whoseName(child) + " can only come from its sibling " + whoseName(sibling)
+		f.Message = rules.CountedNoun(len(f.Items), "item") + " of " + whoseName(child) + " can only come from its sibling " + whoseName(sibling)
 		p.Report(f)
 	}
 }
@@ -83,7 +83,7 @@ func siblingCopies(p *rules.Pass) map[*rules.Subject][]siblingCopy {
 		if families[s.From] == nil {
 			families[s.From] = &family{map[session.Digest][]produced{}, map[spoken][]produced{}, map[siblingResult][]produced{}}
 		}
-		families[s.From].add(s.To)
+		families[s.From].addMember(s.To)
 	}
 	found := map[*rules.Subject][]siblingCopy{}
 	for _, s := range list {
@@ -94,7 +94,7 @@ func siblingCopies(p *rules.Pass) map[*rules.Subject][]siblingCopy {
 			if s.To.Replay.Steps[i].Action != replay.Persist {
 				continue // a leak is told as one
 			}
-			if from := families[s.From].origin(&s, i); from != nil {
+			if from := families[s.From].findOrigin(&s, i); from != nil {
 				found[s.To] = append(found[s.To], siblingCopy{i, from})
 			}
 		}
@@ -102,7 +102,7 @@ func siblingCopies(p *rules.Pass) map[*rules.Subject][]siblingCopy {
 	return found
 }
 
-func (f *family) add(s *rules.Subject) {
+func (f *family) addMember(s *rules.Subject) {
 	for i := range s.Items {
 		if it := &s.Items[i]; it.OnWire() && it.Meaning != 0 && s.Replay.Steps[i].Action == replay.Persist {
 			f.said[it.Meaning] = append(f.said[it.Meaning], produced{s, i})
@@ -122,9 +122,9 @@ func siblingResultOf(r *session.Result) (siblingResult, bool) {
 	return siblingResult{r.CallID, r.Digest}, r.CallID != "" && r.Digest != 0 && !r.IsError && !r.Synthetic
 }
 
-// origin is the sibling's item that the child's item at index i is a copy of, nil
+// findOrigin is the sibling's item that the child's item at index i is a copy of, nil
 // when the child can have produced it itself.
-func (f *family) origin(s *delegation.Spawn, i int) *produced {
+func (f *family) findOrigin(s *delegation.Spawn, i int) *produced {
 	it := &s.To.Items[i]
 	var from []produced
 	switch {

@@ -33,14 +33,14 @@ func reportIntegrity(p *rules.Pass, s *delegation.Spawn, r *session.Result) {
 	case r.Digest == 0 && r.IsError:
 		wrong = "says that it failed, but not why"
 	case r.Digest == 0 && last >= 0:
-		wrong = "is empty, but sub-session " + rules.Short(s.Child.ID) + " ended with an answer"
-	case !r.IsError && isSuccess(r) && s.Call().Delegation.Blocking && stopped(s.To) >= 0:
-		at = stopped(s.To)
-		wrong = "is a success, but sub-session " + rules.Short(s.Child.ID) + " never finished. The last message there " + howStopped(s.To, at) + "."
+		wrong = "is empty, but sub-session " + rules.ShortID(s.Child.ID) + " ended with an answer"
+	case !r.IsError && isSuccess(r) && s.Call().Delegation.Blocking && stoppedAt(s.To) >= 0:
+		at = stoppedAt(s.To)
+		wrong = "is a success, but sub-session " + rules.ShortID(s.Child.ID) + " never finished. The last message there " + howStopped(s.To, at) + "."
 	default:
 		return
 	}
-	f := p.Find(s.From.Session, s.Final)
+	f := p.FindItem(s.From.Session, s.Final)
 	f.Call = s.Call().ID
 	for n := range s.From.Items[s.Final].Results {
 		if &s.From.Items[s.Final].Results[n] == r {
@@ -49,7 +49,7 @@ func reportIntegrity(p *rules.Pass, s *delegation.Spawn, r *session.Result) {
 	}
 	f.Message = "the result of call " + rules.CallName(s.Call()) + " " + wrong
 	if at >= 0 {
-		f.Related = []session.Place{s.Child.At(at)}
+		f.Related = []session.Place{s.Child.ItemPlace(at)}
 	}
 	p.Report(f)
 }
@@ -61,14 +61,14 @@ var failures = []string{"error", "failed", "failure", "cancel", "timeout", "time
 // isSuccess reports whether a result is known to tell of no failure: its text, which
 // has to be loaded, does not begin as those do that tell of one.
 func isSuccess(r *session.Result) bool {
-	text := strings.ToLower(strings.TrimSpace(unwrapped(r.Text)))
+	text := strings.ToLower(strings.TrimSpace(unwrapAnswer(r.Text)))
 	return text != "" && !slices.ContainsFunc(failures, func(word string) bool { return strings.HasPrefix(text, word) })
 }
 
-// stopped is the index of a session's last message, where it shows that its agent
+// stoppedAt is the index of a session's last message, where it shows that its agent
 // did not come to an end: it is unfinished, or one of its calls has no result. -1
 // where it does not.
-func stopped(s *rules.Subject) int {
+func stoppedAt(s *rules.Subject) int {
 	for i := len(s.Items) - 1; i >= 0; i-- {
 		it := &s.Items[i]
 		if !it.OnWire() || s.Replay.Steps[i].Action != replay.Persist {

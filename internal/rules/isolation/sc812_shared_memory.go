@@ -17,31 +17,31 @@ var sharedMemory = rules.Rule{
 		if branch.ByLabel(p.Store.BranchModel) {
 			return // its reader shows an agent what its branch lets it see
 		}
-		foreign := foreign(p)
+		foreign := foreignItems(p)
 		for _, s := range p.Subjects {
 			reportSharedMemory(p, s, foreign)
 		}
 	},
 }
 
-// foreign are the items of sessions that another one of its agents should have, as other
+// foreignItems are the items of sessions that another one of its agents should have, as other
 // rules tell: what a child has of its parent (SC801, SC804) or of a sibling (SC810), and
 // a parent of its child (SC805).
-func foreign(p *rules.Pass) map[session.Place]bool {
+func foreignItems(p *rules.Pass) map[session.Place]bool {
 	list := map[session.Place]bool{}
-	for _, s := range isolated(p) {
-		for _, pair := range inherited(s) {
-			list[s.To.At(pair.Child)] = true
+	for _, s := range isolatedSpawns(p) {
+		for _, pair := range inheritedPairs(s) {
+			list[s.To.ItemPlace(pair.Child)] = true
 		}
 	}
 	for _, s := range findStrays(p) {
 		for _, i := range s.items {
-			list[s.From.At(i)] = true
+			list[s.From.ItemPlace(i)] = true
 		}
 	}
 	for child, copies := range siblingCopies(p) {
 		for _, c := range copies {
-			list[child.At(c.item)] = true
+			list[child.ItemPlace(c.item)] = true
 		}
 	}
 	return list
@@ -66,7 +66,7 @@ func reportSharedMemory(p *rules.Pass, s *rules.Subject, foreign map[session.Pla
 	named := map[string]bool{}
 	name := func(agent string) {
 		if !named[agent] {
-			agents, named[agent] = append(agents, rules.Quoted(agent)), true
+			agents, named[agent] = append(agents, rules.QuoteText(agent)), true
 		}
 	}
 	for i := range s.Items {
@@ -79,7 +79,7 @@ func reportSharedMemory(p *rules.Pass, s *rules.Subject, foreign map[session.Pla
 				who.handed = true
 			}
 		}
-		if it.Role != session.Assistant || it.Agent == "" || foreign[s.At(i)] {
+		if it.Role != session.Assistant || it.Agent == "" || foreign[s.ItemPlace(i)] {
 			continue
 		}
 		at := memory{it.Branch, it.Scope}
@@ -94,9 +94,9 @@ func reportSharedMemory(p *rules.Pass, s *rules.Subject, foreign map[session.Pla
 	if len(items) == 0 {
 		return
 	}
-	f := p.Find(s.Session, items[0])
+	f := p.FindItem(s.Session, items[0])
 	f.Items = items
-	f.Message = rules.Some(agents) + " speak in one session without a handoff between them. Each of them sees what the others did."
+	f.Message = rules.JoinFew(agents) + " speak in one session without a handoff between them. Each of them sees what the others did."
 	p.Report(f)
 }
 

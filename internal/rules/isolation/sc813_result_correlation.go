@@ -51,16 +51,16 @@ func reportCorrelation(p *rules.Pass, s *delegation.Spawn, r *session.Result) {
 	var wrong string
 	switch {
 	case d.Correlation != "" && r.Correlation != "" && d.Correlation != r.Correlation:
-		wrong = "has the correlation " + rules.Quoted(r.Correlation) + ", but the call has " + rules.Quoted(d.Correlation)
+		wrong = "has the correlation " + rules.QuoteText(r.Correlation) + ", but the call has " + rules.QuoteText(d.Correlation)
 	case d.Child != "" && r.Child != "" && d.Child != r.Child:
-		wrong = "names session " + rules.Short(r.Child) + ", but the call started " + rules.Short(d.Child)
+		wrong = "names session " + rules.ShortID(r.Child) + ", but the call started " + rules.ShortID(d.Child)
 	default:
 		return
 	}
-	f := p.Find(s.From.Session, s.Final)
+	f := p.FindItem(s.From.Session, s.Final)
 	f.Call = s.Call().ID
 	f.Message = "the result of call " + rules.CallName(s.Call()) + " " + wrong + ". It may belong to another delegation."
-	f.Related = []session.Place{s.From.At(s.Item)}
+	f.Related = []session.Place{s.From.ItemPlace(s.Item)}
 	p.Report(f)
 }
 
@@ -72,43 +72,43 @@ func reportLate(p *rules.Pass, s *delegation.Spawn, r *session.Result) {
 	if given == 0 {
 		given, limit = p.Isolation().Timeout, "The limit (isolation: timeout in .sessctl.yaml) is "
 	}
-	took, known := took(s)
+	took, known := callDuration(s)
 	if r.IsError || r.Synthetic || given == 0 || !known || took <= given+timeResolution {
 		return
 	}
-	f := p.Find(s.From.Session, s.Final)
+	f := p.FindItem(s.From.Session, s.Final)
 	f.Call, f.Nth = s.Call().ID, 1
-	f.Message = "the result of call " + rules.CallName(s.Call()) + " came too late, after " + seconds(took)
-	f.Then(limit + seconds(given))
-	f.Related = []session.Place{s.From.At(s.Item)}
+	f.Message = "the result of call " + rules.CallName(s.Call()) + " came too late, after " + formatSeconds(took)
+	f.AddSentence(limit + formatSeconds(given))
+	f.Related = []session.Place{s.From.ItemPlace(s.Item)}
 	p.Report(f)
 }
 
-// took is the time from call to result, where the store has both. How long a person
+// callDuration is the time from call to result, where the store has both. How long a person
 // took to approve is not the child's time.
-func took(s *delegation.Spawn) (time.Duration, bool) {
-	if s.Final < 0 || waited(s) {
+func callDuration(s *delegation.Spawn) (time.Duration, bool) {
+	if s.Final < 0 || hasWaited(s) {
 		return 0, false
 	}
 	called, answered := s.From.Items[s.Item].Time, s.From.Items[s.Final].Time
 	return answered.Sub(called), !called.IsZero() && !answered.IsZero()
 }
 
-// waited reports whether the child waited for a person: the first result says so, or the
+// hasWaited reports whether the child waited for a person: the first result says so, or the
 // question to the person does, where no such result is stored.
-func waited(s *delegation.Spawn) bool {
+func hasWaited(s *delegation.Spawn) bool {
 	return s.Result >= 0 && slices.ContainsFunc(s.From.Items[s.Result].Results, func(r session.Result) bool {
 		return r.CallID == s.Call().ID && r.Pending
-	}) || questioned(s)
+	}) || hasQuestion(s)
 }
 
-// questioned reports whether a person was asked about the child's run before the result.
-func questioned(s *delegation.Spawn) bool {
+// hasQuestion reports whether a person was asked about the child's run before the result.
+func hasQuestion(s *delegation.Spawn) bool {
 	run := s.Call().Delegation.Run
 	return run != "" && s.Final > s.Item && slices.ContainsFunc(s.From.Items[s.Item:s.Final], func(it session.Item) bool {
 		return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Question.Run == run })
 	})
 }
 
-// seconds is a time for people.
-func seconds(d time.Duration) string { return d.Round(100 * time.Millisecond).String() }
+// formatSeconds is a time for people.
+func formatSeconds(d time.Duration) string { return d.Round(100 * time.Millisecond).String() }

@@ -31,8 +31,8 @@ var limits = []struct {
 	key      string // below isolation: in .sessctl.yaml
 	exceeded func(*rules.Isolation, *delegation.Spawn) ([]int, string)
 }{
-	{"max-steps", steps},
-	{"max-tokens-per-step", tokens},
+	{"max-steps", exceededSteps},
+	{"max-tokens-per-step", exceededTokens},
 	{"max-output-files", outputFiles},
 	{"max-output-bytes", outputBytes},
 	{"timeout", exceededTime},
@@ -41,17 +41,17 @@ var limits = []struct {
 func reportLimit(p *rules.Pass, s *delegation.Spawn, n int, key string, items []int, what string) {
 	f := p.FindSession(s.Child)
 	if len(items) > 0 {
-		f = p.Find(s.Child, items[0])
+		f = p.FindItem(s.Child, items[0])
 		f.Items = items
 	}
 	f.Nth = n
-	f.Related = []session.Place{s.From.At(s.Item)}
+	f.Related = []session.Place{s.From.ItemPlace(s.Item)}
 	f.Message = whoseName(s.To) + " " + what + ". The limit is set by isolation: " + key + " in .sessctl.yaml."
 	p.Report(f)
 }
 
-// steps counts the messages with calls.
-func steps(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
+// exceededSteps counts the messages with calls.
+func exceededSteps(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
 	var items []int
 	for i := range s.To.Items {
 		if s.To.Replay.Steps[i].Action == replay.Persist && len(s.To.Items[i].Calls) > 0 {
@@ -61,18 +61,18 @@ func steps(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
 	if l.MaxSteps == 0 || len(items) <= l.MaxSteps {
 		return nil, ""
 	}
-	return items[l.MaxSteps:], fmt.Sprintf("takes %s, more than the limit of %d", rules.Count(len(items), "step"), l.MaxSteps)
+	return items[l.MaxSteps:], fmt.Sprintf("takes %s, more than the limit of %d", rules.CountedNoun(len(items), "step"), l.MaxSteps)
 }
 
 // bytesPerToken is how many bytes make a token, about: a rule of thumb for English text
 // and code. No tokenizer is asked.
 const bytesPerToken = 4
 
-// estimate is about how many tokens the texts of an item are, calls and results with
+// estimateTokens is about how many tokens the texts of an item are, calls and results with
 // them. Images are no text; where texts are not loaded, items with such are left out.
-func estimate(it *session.Item) int {
+func estimateTokens(it *session.Item) int {
 	if it.Body == nil {
-		if it.Has(session.MediaBlock) {
+		if it.HasBlock(session.MediaBlock) {
 			return 0
 		}
 		return int(it.Size / bytesPerToken)
@@ -87,24 +87,24 @@ func estimate(it *session.Item) int {
 	return bytes / bytesPerToken
 }
 
-// tokens estimates what each message of the agent and each result of a tool adds to a
+// exceededTokens estimates what each message of the agent and each result of a tool adds to a
 // request.
-func tokens(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
+func exceededTokens(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
 	var items []int
 	most := 0
 	for i := range s.To.Items {
 		it := &s.To.Items[i]
-		if s.To.Replay.Steps[i].Action != replay.Persist || it.Role != session.Assistant && !it.Answers() {
+		if s.To.Replay.Steps[i].Action != replay.Persist || it.Role != session.Assistant && !it.IsAnswer() {
 			continue
 		}
-		if n := estimate(it); n > l.MaxTokensPerStep {
+		if n := estimateTokens(it); n > l.MaxTokensPerStep {
 			items, most = append(items, i), max(most, n)
 		}
 	}
 	if l.MaxTokensPerStep == 0 || len(items) == 0 {
 		return nil, ""
 	}
-	return items, fmt.Sprintf("has %s of more than %d tokens, the largest about %d", rules.Count(len(items), "message"), l.MaxTokensPerStep, most)
+	return items, fmt.Sprintf("has %s of more than %d tokens, the largest about %d", rules.CountedNoun(len(items), "message"), l.MaxTokensPerStep, most)
 }
 
 // outputFiles counts the files that a child wrote.
@@ -113,7 +113,7 @@ func outputFiles(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
 	if l.MaxOutputFiles == 0 || len(files) <= l.MaxOutputFiles {
 		return nil, ""
 	}
-	return itemsOf(files[l.MaxOutputFiles:]), fmt.Sprintf("writes %s, more than the limit of %d", rules.Count(len(files), "file"), l.MaxOutputFiles)
+	return itemsOf(files[l.MaxOutputFiles:]), fmt.Sprintf("writes %s, more than the limit of %d", rules.CountedNoun(len(files), "file"), l.MaxOutputFiles)
 }
 
 // outputBytes adds up their sizes, where the reader of the store knows them. The limit
@@ -134,19 +134,19 @@ func outputBytes(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
 // waits for, or that has no result, how long the child did.
 func exceededTime(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
 	d := s.Call().Delegation
-	took, known := took(s)
+	took, known := callDuration(s)
 	if !known || !d.Blocking {
-		took = lasted(s.To)
+		took = sessionDuration(s.To)
 	}
-	if l.Timeout == 0 || d.Timeout > 0 || waited(s) || took <= l.Timeout+timeResolution {
+	if l.Timeout == 0 || d.Timeout > 0 || hasWaited(s) || took <= l.Timeout+timeResolution {
 		return nil, ""
 	}
-	return nil, "takes " + seconds(took) + ", more than the limit of " + seconds(l.Timeout)
+	return nil, "takes " + formatSeconds(took) + ", more than the limit of " + formatSeconds(l.Timeout)
 }
 
-// lasted is the time from a session's first item to its last, as far as items have
+// sessionDuration is the time from a session's first item to its last, as far as items have
 // times.
-func lasted(s *rules.Subject) time.Duration {
+func sessionDuration(s *rules.Subject) time.Duration {
 	var first, last time.Time
 	for i := range s.Items {
 		at := s.Items[i].Time
@@ -166,7 +166,7 @@ func lasted(s *rules.Subject) time.Duration {
 // filesWritten are the files that a session wrote, each once.
 func filesWritten(s *rules.Subject) []fileUse {
 	known := map[string]bool{}
-	return slices.DeleteFunc(files(s), func(use fileUse) bool {
+	return slices.DeleteFunc(sessionFiles(s), func(use fileUse) bool {
 		again := !use.writes || known[use.path]
 		known[use.path] = known[use.path] || use.writes
 		return again
@@ -178,5 +178,5 @@ func itemsOf(files []fileUse) []int {
 	for _, use := range files {
 		items = append(items, use.item)
 	}
-	return rules.Unique(items)
+	return rules.SortUnique(items)
 }

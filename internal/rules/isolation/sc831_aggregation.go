@@ -15,7 +15,7 @@ var aggregation = rules.Rule{
 	Title: "the results of several delegations are combined too early, twice, or by the wrong agent",
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Subjects {
-			for _, b := range batches(s) {
+			for _, b := range delegationBatches(s) {
 				for n, check := range []func(*rules.Pass, *batch){reportEarly, reportRepeated, reportUnattributed, reportOthersSynthesis} {
 					b.nth = n
 					check(p, &b)
@@ -33,7 +33,7 @@ type batch struct {
 	nth   int // which of the checks looks at it
 }
 
-func batches(s *rules.Subject) []batch {
+func delegationBatches(s *rules.Subject) []batch {
 	var list []batch
 	for _, d := range s.Replay.Delegations {
 		if !d.Call().Delegation.Blocking {
@@ -50,14 +50,14 @@ func batches(s *rules.Subject) []batch {
 
 // findBatch starts a finding at an item that follows from a batch.
 func findBatch(p *rules.Pass, b *batch, item int) rules.Finding {
-	f := p.Find(b.Session, item)
+	f := p.FindItem(b.Session, item)
 	f.Nth = b.nth
-	f.Related = []session.Place{b.At(b.item)}
+	f.Related = []session.Place{b.ItemPlace(b.item)}
 	return f
 }
 
-// outcome is what came of one of the calls, nil where no result says it.
-func outcome(d *replay.Delegation) *session.Result {
+// finalResult is what came of one of the calls, nil where no result says it.
+func finalResult(d *replay.Delegation) *session.Result {
 	r := d.Outcome()
 	if r == nil || r.Pending {
 		return nil
@@ -71,7 +71,7 @@ func outcome(d *replay.Delegation) *session.Result {
 func reportEarly(p *rules.Pass, b *batch) {
 	first := -1
 	for _, d := range b.calls {
-		if outcome(d) != nil && (first < 0 || d.Final < first) {
+		if finalResult(d) != nil && (first < 0 || d.Final < first) {
 			first = d.Final
 		}
 	}
@@ -81,7 +81,7 @@ func reportEarly(p *rules.Pass, b *batch) {
 	}
 	var open []string
 	for _, d := range b.calls {
-		if outcome(d) == nil || d.Final > at {
+		if finalResult(d) == nil || d.Final > at {
 			open = append(open, rules.CallName(d.Call()))
 		}
 	}
@@ -89,7 +89,7 @@ func reportEarly(p *rules.Pass, b *batch) {
 		return
 	}
 	f := findBatch(p, b, at)
-	f.Message = rules.Quoted(b.Items[b.item].Agent) + " answers before " + rules.Some(open) + rules.Verb(len(open), " has", " have") + " a result or an error. It combines only a part of what it asked for."
+	f.Message = rules.QuoteText(b.Items[b.item].Agent) + " answers before " + rules.JoinFew(open) + rules.VerbForm(len(open), " has", " have") + " a result or an error. It combines only a part of what it asked for."
 	p.Report(f)
 }
 
@@ -125,11 +125,11 @@ const leastRepeated = 40
 func reportRepeated(p *rules.Pass, b *batch) {
 	known := map[string]*replay.Delegation{}
 	for _, d := range b.calls {
-		r := outcome(d)
+		r := finalResult(d)
 		if r == nil || r.IsError || r.Synthetic || !isSuccess(r) {
 			continue
 		}
-		text := strings.ToLower(spaced(said(d, r)))
+		text := strings.ToLower(collapseSpaces(answerText(d, r)))
 		if utf8.RuneCountInString(text) < leastRepeated {
 			continue
 		}
@@ -143,21 +143,21 @@ func reportRepeated(p *rules.Pass, b *batch) {
 		}
 		f := findBatch(p, b, d.Final)
 		f.Severity, f.Call = rules.Info, d.Call().ID
-		f.Related = append(f.Related, b.At(other.Final))
+		f.Related = append(f.Related, b.ItemPlace(other.Final))
 		f.Message = "calls " + rules.CallName(other.Call()) + " and " + rules.CallName(d.Call()) + " have the same result. They asked for different things, so count it once."
 		p.Report(f)
 	}
 }
 
-// said is what the child of a call says with its result, without what its store or its
+// answerText is what the child of a call says with its result, without what its store or its
 // runtime puts around it.
-func said(d *replay.Delegation, r *session.Result) string {
+func answerText(d *replay.Delegation, r *session.Result) string {
 	if r.Answer != 0 && d.Child != nil {
 		if last := replay.LastAnswer(d.Child); last >= 0 && d.Child.Items[last].Text == r.Answer && d.Child.Items[last].Body != nil {
 			return d.Child.Items[last].Body.Text
 		}
 	}
-	return unwrapped(r.Text)
+	return unwrapAnswer(r.Text)
 }
 
 // reportUnattributed looks for results behind a batch of several that name neither
@@ -179,7 +179,7 @@ func reportUnattributed(p *rules.Pass, b *batch) {
 	}
 	f := findBatch(p, b, items[0])
 	f.Items = items
-	f.Message = rules.Count(len(items), "result") + " after " + rules.Count(len(b.calls), "delegation") + rules.Verb(len(items), " names", " name") + " neither a call nor a sub-session. It is not known which agent gave which result."
+	f.Message = rules.CountedNoun(len(items), "result") + " after " + rules.CountedNoun(len(b.calls), "delegation") + rules.VerbForm(len(items), " names", " name") + " neither a call nor a sub-session. It is not known which agent gave which result."
 	p.Report(f)
 }
 
@@ -189,7 +189,7 @@ func reportOthersSynthesis(p *rules.Pass, b *batch) {
 	last := -1
 	asked := map[string]bool{}
 	for _, d := range b.calls {
-		if outcome(d) == nil {
+		if finalResult(d) == nil {
 			return
 		}
 		last = max(last, d.Final)
@@ -206,6 +206,6 @@ func reportOthersSynthesis(p *rules.Pass, b *batch) {
 		}
 	}
 	f := findBatch(p, b, at)
-	f.Message = rules.Quoted(b.Items[at].Agent) + " answers in place of " + rules.Quoted(caller) + ", which had asked it. The agent that asked should combine the results."
+	f.Message = rules.QuoteText(b.Items[at].Agent) + " answers in place of " + rules.QuoteText(caller) + ", which had asked it. The agent that asked should combine the results."
 	p.Report(f)
 }

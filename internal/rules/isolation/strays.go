@@ -22,13 +22,13 @@ type stray struct {
 func findStrays(p *rules.Pass) []stray {
 	var list []stray
 	talks, told := map[*rules.Subject]*talk{}, map[session.Place]bool{}
-	for _, s := range delegation.Spawns(p) {
+	for _, s := range delegation.ListSpawns(p) {
 		if talks[s.From] == nil {
 			talks[s.From] = talkOf(s.From)
 		}
-		items := slices.DeleteFunc(straysOf(&s, talks[s.From]), func(i int) bool { return told[s.From.At(i)] })
+		items := slices.DeleteFunc(straysOf(&s, talks[s.From]), func(i int) bool { return told[s.From.ItemPlace(i)] })
 		for _, i := range items {
-			told[s.From.At(i)] = true
+			told[s.From.ItemPlace(i)] = true
 		}
 		if len(items) > 0 {
 			list = append(list, stray{s, items})
@@ -61,8 +61,8 @@ func talkOf(s *rules.Subject) *talk {
 	return t
 }
 
-// from is the first of sorted indexes that is no smaller than i, none being infinite.
-func from(list []int, i int) int {
+// nextIndex is the first of sorted indexes that is no smaller than i, none being infinite.
+func nextIndex(list []int, i int) int {
 	if n, _ := slices.BinarySearch(list, i); n < len(list) {
 		return list[n]
 	}
@@ -71,16 +71,16 @@ func from(list []int, i int) int {
 
 // straysOf are the indexes of such items before the result of a call that waits for it.
 func straysOf(s *delegation.Spawn, in *talk) []int {
-	asked, end := s.Call().Delegation.Agent, min(len(s.From.Items), from(in.breaks, s.Item))
+	asked, end := s.Call().Delegation.Agent, min(len(s.From.Items), nextIndex(in.breaks, s.Item))
 	if s.Call().Delegation.Blocking && s.Final >= 0 {
 		end = min(end, s.Final)
 	}
-	if asked == "" || asked == s.Caller() || s.Caller() == "" || rebuilt(s.From) {
+	if asked == "" || asked == s.Caller() || s.Caller() == "" || isRebuilt(s.From) {
 		return nil
 	}
 	var list []int
 	made := map[string]bool{} // calls of the strays
-	for i := from(in.by[asked], s.Item); i < end; i++ {
+	for i := nextIndex(in.by[asked], s.Item); i < end; i++ {
 		it := &s.From.Items[i]
 		if !it.OnWire() || s.From.Replay.Steps[i].Action != replay.Persist {
 			continue

@@ -19,14 +19,14 @@ const (
 // mostWrappings is how deep an answer is looked for in objects.
 const mostWrappings = 4
 
-// surplus says what a result has besides the child's last answer, "" for nothing
+// describeSurplus says what a result has besides the child's last answer, "" for nothing
 // worth telling and for what the answer says itself. answer is "" where the child has
 // none.
-func surplus(result, answer string) string {
+func describeSurplus(result, answer string) string {
 	if list := stepList(result, answer, mostWrappings); list != "" && stepList(answer, "", mostWrappings) == "" {
 		return "contains a list of " + list + ", not only the final answer"
 	}
-	n, of := utf8.RuneCountInString(unwrapped(result)), utf8.RuneCountInString(answer)
+	n, of := utf8.RuneCountInString(unwrapAnswer(result)), utf8.RuneCountInString(answer)
 	if of > 0 && n > surplusFactor*of+surplusSlack {
 		return fmt.Sprintf("has %d characters, but the last answer of its sub-session has %d", n, of)
 	}
@@ -40,11 +40,11 @@ var answerKeys = []string{"result", "output", "response", "answer", "content", "
 // stepKeys are the members that hold what an agent did on the way.
 var stepKeys = []string{"steps", "messages", "history", "transcript"}
 
-// unwrapped is the answer in a result: the text itself, or the string that JSON
+// unwrapAnswer is the answer in a result: the text itself, or the string that JSON
 // objects around it hold.
-func unwrapped(text string) string {
+func unwrapAnswer(text string) string {
 	for range mostWrappings {
-		inner := inside(text)
+		inner := answerValues(text)
 		if len(inner) == 0 {
 			break
 		}
@@ -53,9 +53,9 @@ func unwrapped(text string) string {
 	return text
 }
 
-// inside are the values of an object in JSON that can be an answer, the likeliest
+// answerValues are the values of an object in JSON that can be an answer, the likeliest
 // first: strings as their text, others as JSON.
-func inside(text string) []string {
+func answerValues(text string) []string {
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &object) != nil {
 		return nil
@@ -79,7 +79,7 @@ func inside(text string) []string {
 // one that the answer says itself: a list of messages with roles, or one of objects
 // under a key that means steps.
 func stepList(text, answer string, wrappings int) string {
-	if wrappings < 0 || answer != "" && strings.Contains(spaced(answer), spaced(text)) {
+	if wrappings < 0 || answer != "" && strings.Contains(collapseSpaces(answer), collapseSpaces(text)) {
 		return ""
 	}
 	var list []map[string]json.RawMessage
@@ -99,7 +99,7 @@ func stepList(text, answer string, wrappings int) string {
 			return key
 		}
 	}
-	for _, inner := range inside(text) {
+	for _, inner := range answerValues(text) {
 		if found := stepList(inner, answer, wrappings-1); found != "" {
 			return found
 		}

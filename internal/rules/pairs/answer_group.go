@@ -20,7 +20,7 @@ func answerGroups(s *rules.Subject) []answerGroup {
 		it := &s.Items[i]
 		switch {
 		case !s.OnWire(i):
-		case open && it.Answers():
+		case open && it.IsAnswer():
 			g := &list[len(list)-1]
 			g.items = append(g.items, i)
 			open = !pairing.EndsGroup(it)

@@ -18,11 +18,11 @@ func eachExtra(p *rules.Pass, match func(pairing.Extra) bool, message, title str
 			pair := s.Pairs.Pairs[e.Pair]
 			f := p.FindCall(s, e.Result, s.CallAt(pair.Call).ID)
 			f.Message = fmt.Sprintf(message, rules.CallName(s.CallAt(pair.Call)))
-			f.Related = []session.Place{s.At(pair.Result.Item)}
-			fix := orOwner(s, &f, e.Result, s.Quarantine(e.Result, title))
+			f.Related = []session.Place{s.ItemPlace(pair.Result.Item)}
+			fix := orOwner(s, &f, e.Result, s.QuarantineResult(e.Result, title))
 			if s.SendsLast() && fix.Safety != rules.Manual {
 				f.Severity = rules.Warning
-				f.Then(p.Store.Title + " sends the last one, and the model does not see the other")
+				f.AddSentence(p.Store.Title + " sends the last one, and the model does not see the other")
 				if !e.Same { // to take the last one away would change what the model sees
 					p.Report(f)
 					continue

@@ -32,7 +32,7 @@ const (
 func eachMissing(p *rules.Pass, want fate, fn func(s *rules.Subject, m pairing.Missing, d *replay.Delegation)) {
 	for _, s := range p.Viewers {
 		for _, m := range s.Pairs.Missing {
-			d := s.Delegation(m.Call)
+			d := s.DelegationAt(m.Call)
 			if fateOf(s, p.Store.WriterOf(s.Session), m, d) == want {
 				fn(s, m, d)
 			}
@@ -67,7 +67,7 @@ func answerIn(d *replay.Delegation) (item int, sure bool) {
 	if last < 0 {
 		return -1, true
 	}
-	runs := rules.Invocations(d.Child)
+	runs := rules.ListInvocations(d.Child)
 	own := slices.DeleteFunc(slices.Clone(runs), func(v *rules.Invocation) bool { return v.Asked == 0 || v.Asked != d.Call().Delegation.Task })
 	switch {
 	case len(runs) < 2:
@@ -137,7 +137,7 @@ func lacksResult(f *rules.Finding, d *replay.Difference) bool {
 	if d.Kind != replay.Lost || d.Stored != f.Session || f.Item > d.StoredItem || !rules.RecordedItem(d).AnswersCall(f.Call) {
 		return false
 	}
-	return !slices.ContainsFunc(f.Session.Items[f.Item+1:d.StoredItem+1], func(it session.Item) bool { return it.Makes(f.Call) })
+	return !slices.ContainsFunc(f.Session.Items[f.Item+1:d.StoredItem+1], func(it session.Item) bool { return it.MakesCall(f.Call) })
 }
 
 // misnamed are surplus results that may be those of calls without one, although they name
@@ -150,7 +150,7 @@ type misnamed struct {
 
 // misnamedOf is made when a rule first asks.
 func misnamedOf(s *rules.Subject) *misnamed {
-	return rules.Once(&s.Known, func() *misnamed { return findMisnamed(s) })
+	return rules.ComputeOnce(&s.Known, func() *misnamed { return findMisnamed(s) })
 }
 
 func findMisnamed(s *rules.Subject) *misnamed {
@@ -207,6 +207,6 @@ func orOwner(s *rules.Subject, f *rules.Finding, result pairing.Occurrence, fix 
 	if len(calls) == 0 {
 		return fix
 	}
-	f.Then("Call " + rules.CallName(s.CallAt(calls[0])) + " of the same run has no result, and this one may belong to it")
+	f.AddSentence("Call " + rules.CallName(s.CallAt(calls[0])) + " of the same run has no result, and this one may belong to it")
 	return rules.Fix{Title: "decide which call the result answers", Safety: rules.Manual}
 }

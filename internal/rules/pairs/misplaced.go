@@ -15,22 +15,22 @@ import (
 func eachMisplaced(p *rules.Pass, place pairing.Place, message string) {
 	for _, s := range p.Viewers {
 		for n, pair := range s.Pairs.Pairs {
-			if pair.Place != place || shadowed(s, n) || split(s, pair) {
+			if pair.Place != place || isShadowed(s, n) || isSplit(s, pair) {
 				continue
 			}
 			f := p.FindCall(s, pair.Result, s.CallAt(pair.Call).ID)
 			f.Message = fmt.Sprintf(message, rules.CallName(s.CallAt(pair.Call)))
-			f.Related = []session.Place{s.At(pair.Call.Item)}
+			f.Related = []session.Place{s.ItemPlace(pair.Call.Item)}
 			f.Failing = func(p *rules.Profile) string { return s.ProviderError(p, min(pair.Call.Item, pair.Result.Item)) }
 			p.ReportCall(s, f, s.MoveResult(pair, "move the result next to its call"))
 		}
 	}
 }
 
-// shadowed reports whether a placeholder of the next request stands where the
+// isShadowed reports whether a placeholder of the next request stands where the
 // pair's result belongs.
-func shadowed(s *rules.Subject, pair int) bool {
+func isShadowed(s *rules.Subject, pair int) bool {
 	return slices.ContainsFunc(s.Pairs.Extras, func(e pairing.Extra) bool {
-		return e.Pair == pair && e.Placeholder && !s.History(e.Result.Item)
+		return e.Pair == pair && e.Placeholder && !s.IsHistory(e.Result.Item)
 	})
 }

@@ -16,9 +16,9 @@ type reuse struct {
 	results   []pairing.Occurrence
 }
 
-// reuses lists the calls with an id that was used before, in order. An id that
+// listReuses lists the calls with an id that was used before, in order. An id that
 // only history has used is free again; calls without an id have none to share.
-func reuses(s *rules.Subject) []reuse {
+func listReuses(s *rules.Subject) []reuse {
 	type use struct {
 		call pairing.Occurrence // that keeps the id
 		turn int                // the last one with a call that has it
@@ -35,7 +35,7 @@ func reuses(s *rules.Subject) []reuse {
 				continue
 			}
 			known, again := used[c.ID]
-			if again && (s.History(i) || !s.History(known.call.Item)) {
+			if again && (s.IsHistory(i) || !s.IsHistory(known.call.Item)) {
 				list = append(list, reuse{at: at, first: known.call, sameTurn: known.turn == i})
 			} else {
 				known.call = at
@@ -60,8 +60,8 @@ func renameReuses(s *rules.Subject, list []reuse) {
 		if n == 0 || u.at.Item != list[n-1].at.Item {
 			told = toldApart(s, u.at.Item, results)
 		}
-		if u.results = results[u.at]; !s.History(u.at.Item) && told[s.CallAt(u.at).ID] {
-			u.name = names.repeated(s.CallAt(u.at).ID)
+		if u.results = results[u.at]; !s.IsHistory(u.at.Item) && told[s.CallAt(u.at).ID] {
+			u.name = names.repeatedID(s.CallAt(u.at).ID)
 		}
 	}
 }
@@ -103,17 +103,17 @@ func toldApart(s *rules.Subject, turn int, results map[pairing.Occurrence][]pair
 	return told
 }
 
-// rename is the fix that gives a call its own id, and the results that are its.
-func rename(s *rules.Subject, u reuse) rules.Fix {
+// renameFix is the fix that gives a call its own id, and the results that are its.
+func renameFix(s *rules.Subject, u reuse) rules.Fix {
 	if u.name == "" {
 		return rules.Fix{Title: "decide which result answers which call: they share an id", Safety: rules.Manual}
 	}
-	fix := rules.Fix{Title: "give the call the id " + rules.Quoted(u.name), Safety: rules.Lossless, Edits: []session.Edit{s.NameCall(u.at, u.name)}}
+	fix := rules.Fix{Title: "give the call the id " + rules.QuoteText(u.name), Safety: rules.Lossless, Edits: []session.Edit{s.NameCall(u.at, u.name)}}
 	for _, at := range u.results {
 		fix.Edits = append(fix.Edits, s.NameResult(at, u.name))
 	}
 	if len(u.results) > 0 {
-		fix.Title = "give the call and its result the id " + rules.Quoted(u.name)
+		fix.Title = "give the call and its result the id " + rules.QuoteText(u.name)
 	}
 	return fix
 }
@@ -122,16 +122,16 @@ func rename(s *rules.Subject, u reuse) rules.Fix {
 // an earlier one.
 func reportReuses(p *rules.Pass, sameTurn bool, message string) {
 	for _, s := range p.Viewers {
-		for _, u := range reuses(s) {
+		for _, u := range listReuses(s) {
 			if u.sameTurn != sameTurn {
 				continue
 			}
 			f := p.FindCall(s, u.at, s.CallAt(u.at).ID)
 			f.Message = "call " + rules.CallName(s.CallAt(u.at)) + message
-			f.Then(s.Because(u.at.Item))
-			f.Related = []session.Place{s.At(u.first.Item)}
-			if !s.History(u.at.Item) {
-				f.Fixes, f.Failing = []rules.Fix{rename(s, u)}, p.CallError(s, u.at)
+			f.AddSentence(s.HistoryReason(u.at.Item))
+			f.Related = []session.Place{s.ItemPlace(u.first.Item)}
+			if !s.IsHistory(u.at.Item) {
+				f.Fixes, f.Failing = []rules.Fix{renameFix(s, u)}, p.CallError(s, u.at)
 			}
 			p.Report(f)
 		}
@@ -158,33 +158,33 @@ func newNamesOf(s *rules.Subject) *newNames {
 	return names
 }
 
-// repeated is the id of a call whose own is taken: "<id>_dup<n>".
-func (names *newNames) repeated(id string) string {
+// repeatedID is the id of a call whose own is taken: "<id>_dup<n>".
+func (names *newNames) repeatedID(id string) string {
 	for {
 		names.last[id]++
-		if name := names.suited(id, id+"_dup"+strconv.Itoa(names.last[id])); !names.taken[name] {
+		if name := names.suitedID(id, id+"_dup"+strconv.Itoa(names.last[id])); !names.taken[name] {
 			names.taken[name] = true
 			return name
 		}
 	}
 }
 
-// suited is the new id of a call in a form that every provider takes that took
+// suitedID is the new id of a call in a form that every provider takes that took
 // the old one; where there was none, that every provider takes.
-func (names *newNames) suited(old, id string) string {
+func (names *newNames) suitedID(old, id string) string {
 	for _, p := range names.profiles {
-		if (old == "" || rules.Fits(p.CallID, old)) && !rules.Fits(p.CallID, id) {
-			id = rules.Reformed(p.CallID, id, 0)
+		if (old == "" || rules.FitsForm(p.CallID, old)) && !rules.FitsForm(p.CallID, id) {
+			id = rules.ReformedText(p.CallID, id, 0)
 		}
 	}
 	return id
 }
 
-// plain is an id for a call that has none: "call_<item>_<nth>".
-func (names *newNames) plain(item, nth int) string {
-	id := names.suited("", "call_"+strconv.Itoa(item)+"_"+strconv.Itoa(nth))
+// plainID is an id for a call that has none: "call_<item>_<nth>".
+func (names *newNames) plainID(item, nth int) string {
+	id := names.suitedID("", "call_"+strconv.Itoa(item)+"_"+strconv.Itoa(nth))
 	if names.taken[id] {
-		return names.repeated(id)
+		return names.repeatedID(id)
 	}
 	names.taken[id] = true
 	return id

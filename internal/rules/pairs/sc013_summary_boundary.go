@@ -25,10 +25,10 @@ var summaryBoundary = rules.Rule{
 // own place is how docker agent since v1.41.0 writes that nothing is kept.
 func reportBoundary(p *rules.Pass, s *rules.Subject, last int) {
 	kept, own := s.Items[last].KeptFrom, int64(entryOf(s, last))
-	f := p.Find(s.Session, last)
+	f := p.FindItem(s.Session, last)
 	entry := 0
 	var why string
-	switch covered := covered(s, last); {
+	switch covered := coveredStart(s, last); {
 	case kept < 0:
 		f.Severity = rules.Warning
 		why = "negative. Runtimes keep no tail then, as for 0."
@@ -37,7 +37,7 @@ func reportBoundary(p *rules.Pass, s *rules.Subject, last int) {
 		// context, results of a cancelled run.
 		f.Severity = rules.Info
 		why = fmt.Sprintf("after the summary itself (entry %d). Runtimes keep no tail then, as for 0.", own)
-	case s.Start < last && sends(s, s.Start, covered):
+	case s.Start < last && sendsAny(s, s.Start, covered):
 		why = fmt.Sprintf("in history that the summary at item %d covers. The next request would send that history again.", summaryBefore(s, last))
 		entry = safeBoundary(s, last, covered)
 	default:
@@ -47,22 +47,22 @@ func reportBoundary(p *rules.Pass, s *rules.Subject, last int) {
 	switch {
 	case s.Closed:
 		f.Severity = rules.Info
-		f.Then(s.Because(last))
+		f.AddSentence(s.HistoryReason(last))
 	case f.Severity > rules.Info:
 		f.Fixes = []rules.Fix{moveBoundary(s, last, entry)}
 	}
 	p.Report(f)
 }
 
-// covered is the index of the first item that the summaries before the one at
+// coveredStart is the index of the first item that the summaries before the one at
 // index last do not cover: where the request before it started.
-func covered(s *rules.Subject, last int) int {
-	return (&session.Session{Items: s.Items[:last]}).Start()
+func coveredStart(s *rules.Subject, last int) int {
+	return (&session.Session{Items: s.Items[:last]}).RequestStart()
 }
 
-// sends reports whether a model is sent any of the items from one index up to
+// sendsAny reports whether a model is sent any of the items from one index up to
 // another.
-func sends(s *rules.Subject, from, to int) bool {
+func sendsAny(s *rules.Subject, from, to int) bool {
 	for i := from; i < to; i++ {
 		if s.Items[i].OnWire() {
 			return true
@@ -79,8 +79,8 @@ func summaryBefore(s *rules.Subject, last int) int {
 // before the summary, at which a tail can start: 0 when there is none, which
 // means that the summary keeps no tail.
 func safeBoundary(s *rules.Subject, summary, from int) int {
-	for n, i := range s.Loaded() {
-		if i >= from && i < summary && s.Items[i].OnWire() && !s.Items[i].Answers() {
+	for n, i := range s.LoadedIndexes() {
+		if i >= from && i < summary && s.Items[i].OnWire() && !s.Items[i].IsAnswer() {
 			return n
 		}
 	}

@@ -16,13 +16,13 @@ var missingResult = rules.Rule{
 			f.Message = "call " + rules.CallName(s.CallAt(m.Call)) + " has no result"
 			switch {
 			case m.Tail && !s.Closed:
-				f.Then("The runtime that could have written it has stopped")
+				f.AddSentence("The runtime that could have written it has stopped")
 			case p.Store.Refuses != "":
-				f.Then("The run was interrupted, or the result was lost: " + p.Store.Refuses)
+				f.AddSentence("The run was interrupted, or the result was lost: " + p.Store.Refuses)
 			}
 			if does := p.Store.Adapts["SC101"]; does != "" { // every request is well formed
 				f.Severity = rules.Warning
-				f.Then(p.Store.Title + " " + does + " each time. The session resumes, but its record says that the call still runs")
+				f.AddSentence(p.Store.Title + " " + does + " each time. The session resumes, but its record says that the call still runs")
 			}
 			fix := rules.Fix{
 				Title:  "add a result that says that none was recorded",
@@ -30,7 +30,7 @@ var missingResult = rules.Rule{
 				Edits:  []session.Edit{addResult(s, m.Call, "SC101", session.NewItem{Text: syntheticText, IsError: true})},
 			}
 			if len(misnamedOf(s).calls[m.Call]) > 0 {
-				f.Then(mayBeOwn)
+				f.AddSentence(mayBeOwn)
 				fix = ownResult(s, m.Call)
 			}
 			if f.Call == "" {
@@ -40,7 +40,7 @@ var missingResult = rules.Rule{
 				fix.Edits = append(fix.Edits, endRuns(s, m.Call)...)
 			}
 			if s.Strayed[f.Call] {
-				f.Then("A result for it is on another branch or of another agent, where it is not seen")
+				f.AddSentence("A result for it is on another branch or of another agent, where it is not seen")
 				fix = rules.Fix{Title: "decide which call the result belongs to", Safety: rules.Manual}
 			}
 			p.ReportCall(s, f, fix)

@@ -24,11 +24,11 @@ var callInFlight = rules.Rule{
 				return
 			}
 			f.Message = "call " + rules.CallName(s.CallAt(m.Call)) + " has no result yet"
-			f.Then(whoWrites(p, s.Session))
-			if p.Store.WriterOf(s.Session) == session.WriterUnknown && !s.History(f.Item) {
+			f.AddSentence(whoWrites(p, s.Session))
+			if p.Store.WriterOf(s.Session) == session.WriterUnknown && !s.IsHistory(f.Item) {
 				f.Severity = rules.Warning
 			}
-			if !s.History(f.Item) { // the result may come, but a request without it is refused now
+			if !s.IsHistory(f.Item) { // the result may come, but a request without it is refused now
 				f.Failing = func(profile *rules.Profile) string { return s.ProviderError(profile, f.Item) }
 			}
 			p.Report(f)
@@ -63,18 +63,18 @@ const unanswered = "A request before the answer is sent without its result"
 func reportOpen(p *rules.Pass, s *rules.Subject, m pairing.Missing, f rules.Finding) {
 	c := s.CallAt(m.Call)
 	f.Message = "call " + rules.CallName(c) + " is waiting for an answer from outside"
-	if s.History(f.Item) {
-		f.Then(s.Because(f.Item))
+	if s.IsHistory(f.Item) {
+		f.AddSentence(s.HistoryReason(f.Item))
 		p.Report(f)
 		return
 	}
 	if c.Asked && m.Tail {
-		f.Then("A person was asked to approve it")
-		f.Then(unanswered)
+		f.AddSentence("A person was asked to approve it")
+		f.AddSentence(unanswered)
 	} else {
-		f.Then("Its tool runs long or needs an approval")
-		f.Then(unanswered)
-		f.Then(whoWrites(p, s.Session))
+		f.AddSentence("Its tool runs long or needs an approval")
+		f.AddSentence(unanswered)
+		f.AddSentence(whoWrites(p, s.Session))
 		if p.Store.WriterOf(s.Session) != session.WriterLive {
 			f.Severity = rules.Warning
 		}
@@ -110,7 +110,7 @@ func reportWaiting(p *rules.Pass, s *rules.Subject) {
 // onlyResultsFollow reports whether the item is the last one but for results.
 func onlyResultsFollow(s *rules.Subject, item int) bool {
 	for i := item + 1; i < len(s.Items); i++ {
-		if it := &s.Items[i]; it.OnWire() && (!it.Answers() || pairing.EndsGroup(it)) {
+		if it := &s.Items[i]; it.OnWire() && (!it.IsAnswer() || pairing.EndsGroup(it)) {
 			return false
 		}
 	}

@@ -26,34 +26,34 @@ var orphanResult = rules.Rule{
 
 func reportOrphan(p *rules.Pass, s *rules.Subject, at pairing.Occurrence, about *aboutOrphans) {
 	f := p.FindCall(s, at, s.ResultAt(at).CallID)
-	f.Message = "the result names call " + rules.Quoted(s.ResultAt(at).CallID) + ", which this session does not have"
+	f.Message = "the result names call " + rules.QuoteText(s.ResultAt(at).CallID) + ", which this session does not have"
 	switch id := s.ResultAt(at).CallID; {
 	case about.made[id]:
-		f.Message = "the result of call " + rules.Quoted(id) + " comes before several calls with that id. sessctl cannot tell which of them it answers."
+		f.Message = "the result of call " + rules.QuoteText(id) + " comes before several calls with that id. sessctl cannot tell which of them it answers."
 	case about.unsent[id]:
-		f.Message = "the result names call " + rules.Quoted(id) + ", which is not part of any request"
+		f.Message = "the result names call " + rules.QuoteText(id) + ", which is not part of any request"
 	}
 	if about.cutOff[at.Item] {
-		f.Then("The unfinished message before it probably lost its calls")
+		f.AddSentence("The unfinished message before it probably lost its calls")
 	}
-	fix := s.Quarantine(at, "remove the result; the receipt keeps it")
+	fix := s.QuarantineResult(at, "remove the result; the receipt keeps it")
 	fix = orOwner(s, &f, at, fix)
 	if about.unnamed[at.Item] {
-		f.Then("A call before it has no id and may be the one")
+		f.AddSentence("A call before it has no id and may be the one")
 		fix = rules.Fix{Title: "decide whether the result answers that call", Safety: rules.Manual}
 	}
 	if s.Strayed[f.Call] {
-		f.Message = "the result names call " + rules.Quoted(f.Call) + ", which is of another agent or branch that does not see it"
+		f.Message = "the result names call " + rules.QuoteText(f.Call) + ", which is of another agent or branch that does not see it"
 		fix = rules.Fix{Title: "decide which call the result belongs to", Safety: rules.Manual}
 	}
-	if s.LeavesOut(at.Item) && s.Stops() == "" && fix.Safety != rules.Manual {
+	if s.LeavesOut(at.Item) && s.StopReason() == "" && fix.Safety != rules.Manual {
 		f.Severity = rules.Warning
-		f.Then(p.Store.Title + " leaves it out of its requests, so the model does not see it")
+		f.AddSentence(p.Store.Title + " leaves it out of its requests, so the model does not see it")
 		if at.Item < len(s.Items)-1 { // to take it away would change nothing
 			p.Report(f)
 			return
 		}
-		f.Then("Without a new message after it, " + p.Store.Title + " stops with an error about it")
+		f.AddSentence("Without a new message after it, " + p.Store.Title + " stops with an error about it")
 	}
 	p.ReportCall(s, f, fix)
 }
@@ -79,7 +79,7 @@ func orphansOf(s *rules.Subject) *aboutOrphans {
 	for i := range s.Items {
 		it := &s.Items[i]
 		about.cutOff[i] = unfinished
-		if it.OnWire() && !it.Answers() {
+		if it.OnWire() && !it.IsAnswer() {
 			unfinished = it.Flags.Has(session.Unfinished)
 		}
 		ids := about.unsent
@@ -88,7 +88,7 @@ func orphansOf(s *rules.Subject) *aboutOrphans {
 		}
 		rules.AddIDs(ids, it)
 	}
-	about.explain(s)
+	about.explainLeaked(s)
 	turn := -1
 	for _, m := range s.Pairs.Missing {
 		if s.CallAt(m.Call).ID != "" || m.Call.Item == turn {
@@ -103,8 +103,8 @@ func orphansOf(s *rules.Subject) *aboutOrphans {
 	return about
 }
 
-// explain gathers the calls that are part of a leak.
-func (about *aboutOrphans) explain(s *rules.Subject) {
+// explainLeaked gathers the calls that are part of a leak.
+func (about *aboutOrphans) explainLeaked(s *rules.Subject) {
 	if s.Caller != nil {
 		for _, l := range s.Caller.Leaked {
 			rules.AddIDs(about.explained, &s.Caller.Session.Items[l.Item])

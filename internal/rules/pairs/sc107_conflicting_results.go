@@ -29,6 +29,6 @@ func reportUnplaced(p *rules.Pass, s *rules.Subject, e pairing.Extra) {
 	pair := s.Pairs.Pairs[e.Pair]
 	f := p.FindCall(s, e.Result, s.CallAt(pair.Call).ID)
 	f.Message = "call " + rules.CallName(s.CallAt(pair.Call)) + " has only a placeholder as its result. This real result comes before several calls with the same id."
-	f.Related = []session.Place{s.At(pair.Result.Item)}
+	f.Related = []session.Place{s.ItemPlace(pair.Result.Item)}
 	p.ReportCall(s, f, rules.Fix{Title: "decide which call the result belongs to", Safety: rules.Manual})
 }

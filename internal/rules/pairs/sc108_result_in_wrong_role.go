@@ -12,7 +12,7 @@ var resultInWrongRole = rules.Rule{
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Viewers {
 			for n, pair := range s.Pairs.Pairs {
-				if pair.Place == pairing.Inside && !shadowed(s, n) && !split(s, pair) {
+				if pair.Place == pairing.Inside && !isShadowed(s, n) && !isSplit(s, pair) {
 					reportInside(p, s, pair)
 				}
 			}
@@ -26,11 +26,11 @@ var resultInWrongRole = rules.Rule{
 func reportInside(p *rules.Pass, s *rules.Subject, pair pairing.Pair) {
 	f := p.FindCall(s, pair.Result, s.CallAt(pair.Call).ID)
 	f.Message = "the result of call " + rules.CallName(s.CallAt(pair.Call)) + " is inside a message of the assistant"
-	f.Then(s.Because(f.Item))
+	f.AddSentence(s.HistoryReason(f.Item))
 	if pair.Call.Item != f.Item {
-		f.Related = []session.Place{s.At(pair.Call.Item)}
+		f.Related = []session.Place{s.ItemPlace(pair.Call.Item)}
 	}
-	if !s.History(f.Item) {
+	if !s.IsHistory(f.Item) {
 		f.Fixes = []rules.Fix{{Title: "move the result after the message", Safety: rules.Lossless, Edits: []session.Edit{
 			{Op: session.Move, Ref: s.ResultPart(pair.Result), To: s.ID, After: s.ItemRef(s.AnswerPlace(pair.Call))},
 		}}}
@@ -52,7 +52,7 @@ func reportUserCalls(p *rules.Pass, s *rules.Subject) {
 		for n := range it.Calls {
 			f := p.FindCall(s, pairing.Occurrence{Item: i, Nth: n}, it.Calls[n].ID)
 			f.Message = "call " + rules.CallName(&it.Calls[n]) + " is inside a message of the user"
-			f.Then(s.Because(i))
+			f.AddSentence(s.HistoryReason(i))
 			p.Report(f)
 		}
 	}

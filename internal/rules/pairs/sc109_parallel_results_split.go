@@ -12,9 +12,9 @@ var parallelResultsSplit = rules.Rule{
 	ID: "SC109", Name: "parallel-results-split", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "the results of one turn are spread over several user messages",
 	Run: func(p *rules.Pass) {
-		for j := range p.Judged() {
+		for j := range p.JudgedSessions() {
 			for _, group := range answerGroups(j.Subject) {
-				if parts := userItems(j.Subject, group); len(parts) > 1 && !j.History(group.turn) {
+				if parts := userItems(j.Subject, group); len(parts) > 1 && !j.IsHistory(group.turn) {
 					reportSpread(p, j, group.turn, parts)
 				}
 			}
@@ -29,16 +29,16 @@ func userItems(s *rules.Subject, group answerGroup) []int {
 }
 
 func reportSpread(p *rules.Pass, j rules.Judged, turn int, parts []int) {
-	f := p.Find(j.Session, parts[0])
+	f := p.FindItem(j.Session, parts[0])
 	f.Items, f.Profile = parts, j.Profile
-	f.Message = "the results of one turn are spread over " + rules.Count(len(parts), "user message")
-	f.Related = []session.Place{j.At(turn)}
+	f.Message = "the results of one turn are spread over " + rules.CountedNoun(len(parts), "user message")
+	f.Related = []session.Place{j.ItemPlace(turn)}
 	f.Sent = "all these results in one message"
 	answered := map[string]bool{}
 	for i := range j.Items[parts[0]].Results {
 		answered[j.Items[parts[0]].Results[i].CallID] = true
 	}
-	f.ProviderError = j.Profile.Error("SC109", rules.Said{Message: j.WireIndex(j.Profile, parts[0]), ID: strings.Join(openCalls(j.Subject, turn, answered), ", ")})
+	f.ProviderError = j.Profile.ErrorText("SC109", rules.Said{Message: j.WireIndex(j.Profile, parts[0]), ID: strings.Join(openCalls(j.Subject, turn, answered), ", ")})
 	p.Report(f)
 }
 

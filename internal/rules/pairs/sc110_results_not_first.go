@@ -11,10 +11,10 @@ var resultsNotFirst = rules.Rule{
 	ID: "SC110", Name: "results-not-first", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "text or media before the results in a user message",
 	Run: func(p *rules.Pass) {
-		for j := range p.Judged() {
+		for j := range p.JudgedSessions() {
 			for _, group := range answerGroups(j.Subject) {
 				for _, i := range group.items {
-					if !j.History(i) && j.Items[i].Role == session.User && resultsBehind(j.Items[i].Blocks) {
+					if !j.IsHistory(i) && j.Items[i].Role == session.User && resultsBehind(j.Items[i].Blocks) {
 						reportNotFirst(p, j, group.turn, i)
 					}
 				}
@@ -36,12 +36,12 @@ func resultsBehind(blocks []session.Block) bool {
 }
 
 func reportNotFirst(p *rules.Pass, j rules.Judged, turn, item int) {
-	f := p.Find(j.Session, item)
+	f := p.FindItem(j.Session, item)
 	f.Profile = j.Profile
 	f.Message = "the message has other content before its results"
-	f.Related = []session.Place{j.At(turn)}
+	f.Related = []session.Place{j.ItemPlace(turn)}
 	f.Sent = "the results first, then the rest in the same order"
-	f.ProviderError = j.Profile.Error("SC110", rules.Said{
+	f.ProviderError = j.Profile.ErrorText("SC110", rules.Said{
 		Message: j.WireIndex(j.Profile, turn), ID: strings.Join(openCalls(j.Subject, turn, nil), ", "),
 	})
 	p.Report(f)

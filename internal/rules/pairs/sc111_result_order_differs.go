@@ -13,10 +13,10 @@ var resultOrderDiffers = rules.Rule{
 		for _, s := range p.Viewers {
 			reported := -1
 			for n, pair := range s.Pairs.Pairs {
-				if n == 0 || pair.Call.Item == reported || s.History(pair.Call.Item) {
+				if n == 0 || pair.Call.Item == reported || s.IsHistory(pair.Call.Item) {
 					continue
 				}
-				if last := s.Pairs.Pairs[n-1]; last.Call.Item == pair.Call.Item && swapped(last, pair) {
+				if last := s.Pairs.Pairs[n-1]; last.Call.Item == pair.Call.Item && isSwapped(last, pair) {
 					reported = pair.Call.Item
 					reportOrder(p, s, last, pair)
 				}
@@ -25,18 +25,18 @@ var resultOrderDiffers = rules.Rule{
 	},
 }
 
-// swapped reports whether the results of two calls of one turn, both in their
+// isSwapped reports whether the results of two calls of one turn, both in their
 // answer group, stand in the other order.
-func swapped(first, second pairing.Pair) bool {
+func isSwapped(first, second pairing.Pair) bool {
 	return first.Place == pairing.Adjacent && second.Place == pairing.Adjacent && second.Result.Before(first.Result)
 }
 
 func reportOrder(p *rules.Pass, s *rules.Subject, first, second pairing.Pair) {
-	f := p.Find(s.Session, second.Result.Item)
+	f := p.FindItem(s.Session, second.Result.Item)
 	f.Nth, f.Call = second.Result.Nth, s.CallAt(second.Call).ID
 	f.Message = "the result of call " + rules.CallName(s.CallAt(second.Call)) + " comes before that of " + rules.CallName(s.CallAt(first.Call)) +
 		", which was called first"
-	f.Then("No provider refuses this order")
-	f.Related = []session.Place{s.At(second.Call.Item)}
+	f.AddSentence("No provider refuses this order")
+	f.Related = []session.Place{s.ItemPlace(second.Call.Item)}
 	p.Report(f)
 }

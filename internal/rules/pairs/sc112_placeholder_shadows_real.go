@@ -26,10 +26,10 @@ func reportShadow(p *rules.Pass, s *rules.Subject, e pairing.Extra) {
 	pair := s.Pairs.Pairs[e.Pair]
 	f := p.FindCall(s, e.Result, s.CallAt(pair.Call).ID)
 	f.Message = "call " + rules.CallName(s.CallAt(pair.Call)) + " has a placeholder besides its real result"
-	f.Related = []session.Place{s.At(pair.Result.Item)}
-	fix := s.Quarantine(e.Result, "keep the real result; the receipt keeps the placeholder")
+	f.Related = []session.Place{s.ItemPlace(pair.Result.Item)}
+	fix := s.QuarantineResult(e.Result, "keep the real result; the receipt keeps the placeholder")
 	if pair.Place != pairing.Adjacent {
-		f.Then("The real result is elsewhere in the session")
+		f.AddSentence("The real result is elsewhere in the session")
 		fix.Edits = append(s.MoveResult(pair, "").Edits, fix.Edits...)
 	}
 	p.ReportCall(s, f, fix)

@@ -14,7 +14,7 @@ var pairSplitByCompaction = rules.Rule{
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Viewers {
 			for _, pair := range s.Pairs.Pairs {
-				if split(s, pair) {
+				if isSplit(s, pair) {
 					reportSplit(p, s, pair)
 				}
 			}
@@ -22,8 +22,8 @@ var pairSplitByCompaction = rules.Rule{
 	},
 }
 
-// split reports whether the next request would hold only one half of the pair.
-func split(s *rules.Subject, pair pairing.Pair) bool {
+// isSplit reports whether the next request would hold only one half of the pair.
+func isSplit(s *rules.Subject, pair pairing.Pair) bool {
 	return (pair.Call.Item < s.Start) != (pair.Result.Item < s.Start)
 }
 
@@ -33,16 +33,16 @@ func reportSplit(p *rules.Pass, s *rules.Subject, pair pairing.Pair) {
 		kept, held, gone = pair.Call, "call", "result"
 	}
 	f := p.FindCall(s, kept, s.CallAt(pair.Call).ID)
-	f.Related = []session.Place{s.At(min(pair.Call.Item, pair.Result.Item))}
+	f.Related = []session.Place{s.ItemPlace(min(pair.Call.Item, pair.Result.Item))}
 	f.Message = fmt.Sprintf("call %s and its result are separated by the summary at item %d", rules.CallName(s.CallAt(pair.Call)), s.LastSummary())
-	f.Then("The next request holds the " + held + " without the " + gone)
-	p.ReportCall(s, f, unsplit(s, pair))
+	f.AddSentence("The next request holds the " + held + " without the " + gone)
+	p.ReportCall(s, f, unsplitFix(s, pair))
 }
 
-// unsplit is the fix that puts both halves of a pair on one side of the start:
+// unsplitFix is the fix that puts both halves of a pair on one side of the start:
 // the tail begins with the earlier half or, where it cannot, behind the later
 // one. A summary that keeps no tail has no number to change: the result moves.
-func unsplit(s *rules.Subject, pair pairing.Pair) rules.Fix {
+func unsplitFix(s *rules.Subject, pair pairing.Pair) rules.Fix {
 	last := s.LastSummary()
 	switch {
 	case s.Start > last && pair.Call.Item < last:
@@ -51,7 +51,7 @@ func unsplit(s *rules.Subject, pair pairing.Pair) rules.Fix {
 		return s.MoveResult(pair, "move the result next to its call, after the summary")
 	}
 	first := min(pair.Call.Item, pair.Result.Item)
-	if entry := entryOf(s, first); entry > 0 && first >= covered(s, last) {
+	if entry := entryOf(s, first); entry > 0 && first >= coveredStart(s, last) {
 		return moveBoundary(s, last, entry)
 	}
 	return moveBoundary(s, last, safeBoundary(s, last, max(pair.Call.Item, pair.Result.Item)))
@@ -59,7 +59,7 @@ func unsplit(s *rules.Subject, pair pairing.Pair) rules.Fix {
 
 // entryOf is the index of an item in the list that the reader loads.
 func entryOf(s *rules.Subject, item int) int {
-	for n, i := range s.Loaded() {
+	for n, i := range s.LoadedIndexes() {
 		if i == item {
 			return n
 		}

@@ -9,8 +9,8 @@ var serverToolUnpaired = rules.Rule{
 	ID: "SC114", Name: "server-tool-unpaired", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "a tool that the provider ran has a call without a result, or a result without a call",
 	Run: func(p *rules.Pass) {
-		for j := range p.Judged() {
-			for i := range j.Sent() {
+		for j := range p.JudgedSessions() {
+			for i := range j.SentItems() {
 				calls, results := serverParts(j.Subject, i)
 				if len(calls) > 0 && !onlyResultsFollow(j.Subject, i) {
 					for _, n := range calls {
@@ -60,14 +60,14 @@ func reportServerCall(p *rules.Pass, j rules.Judged, at pairing.Occurrence) {
 	f.Sent = "the message without the call"
 	said := j.CallSaid(j.Profile, at)
 	said.Name = j.CallAt(at).Name
-	f.ProviderError = j.Profile.Error("SC114", said)
+	f.ProviderError = j.Profile.ErrorText("SC114", said)
 	p.Report(f)
 }
 
 func reportServerResult(p *rules.Pass, j rules.Judged, at pairing.Occurrence) {
 	f := p.FindCall(j.Subject, at, j.ResultAt(at).CallID)
 	f.Profile = j.Profile
-	f.Message = "result " + rules.Quoted(f.Call) + " has no call in its message. The provider ran this tool itself, and its call belongs there."
+	f.Message = "result " + rules.QuoteText(f.Call) + " has no call in its message. The provider ran this tool itself, and its call belongs there."
 	f.Sent = "the message without the result"
 	p.Report(f)
 }

@@ -13,8 +13,8 @@ var idFormat = rules.Rule{
 	ID: "SC203", Name: "id-format", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "call ids have a form that the provider refuses",
 	Run: func(p *rules.Pass) {
-		for j := range p.Judged() {
-			refused := sentCalls(j.Subject, func(c *session.Call) bool { return c.ID != "" && !rules.Fits(j.Profile.IDForm(c.Server), c.ID) })
+		for j := range p.JudgedSessions() {
+			refused := sentCalls(j.Subject, func(c *session.Call) bool { return c.ID != "" && !rules.FitsForm(j.Profile.IDForm(c.Server), c.ID) })
 			long := sentCalls(j.Subject, func(c *session.Call) bool { return j.Profile.LongID > 0 && len(c.ID) > j.Profile.LongID })
 			switch {
 			case len(refused) > 0:
@@ -29,7 +29,7 @@ var idFormat = rules.Rule{
 // sentCalls are the calls of the next request that are chosen.
 func sentCalls(s *rules.Subject, chosen func(*session.Call) bool) []pairing.Occurrence {
 	var list []pairing.Occurrence
-	for i, it := range s.Sent() {
+	for i, it := range s.SentItems() {
 		for n := range it.Calls {
 			if chosen(&it.Calls[n]) {
 				list = append(list, pairing.Occurrence{Item: i, Nth: n})
@@ -75,17 +75,17 @@ func findNames(p *rules.Pass, j rules.Judged, at []pairing.Occurrence, severity 
 	}
 	const shown = 3
 	if more := len(values) - shown; more > 0 {
-		values = append(values[:shown], rules.Count(more, "other"))
+		values = append(values[:shown], rules.CountedNoun(more, "other"))
 	}
-	f.Message = fmt.Sprintf(message, rules.Count(len(at), "call"), rules.Verb(len(at), "has", "have"), rules.List(values))
+	f.Message = fmt.Sprintf(message, rules.CountedNoun(len(at), "call"), rules.VerbForm(len(at), "has", "have"), rules.JoinWords(values))
 	if severity != rules.Error {
 		return f // the table has the words of the newer models
 	}
 	said := j.CallSaid(j.Profile, at[0])
 	said.N = len(value(j.CallAt(at[0])))
-	f.ProviderError = j.Profile.Error(p.Rule.ID, said)
+	f.ProviderError = j.Profile.ErrorText(p.Rule.ID, said)
 	if server := p.Rule.ID + " server"; j.CallAt(at[0]).Server && j.Profile.Errors[server] != "" {
-		f.ProviderError = j.Profile.Error(server, said)
+		f.ProviderError = j.Profile.ErrorText(server, said)
 	}
 	return f
 }
@@ -94,7 +94,7 @@ func findNames(p *rules.Pass, j rules.Judged, at []pairing.Occurrence, severity 
 func quotedShort(name string) string {
 	const enough = 64
 	if runes := []rune(name); len(runes) > enough {
-		return rules.Quoted(string(runes[:enough])) + "…"
+		return rules.QuoteText(string(runes[:enough])) + "…"
 	}
-	return rules.Quoted(name)
+	return rules.QuoteText(name)
 }

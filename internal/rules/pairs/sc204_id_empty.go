@@ -43,7 +43,7 @@ func reportNameless(p *rules.Pass, s *rules.Subject) {
 		if !s.OnWire(i) {
 			continue
 		}
-		lonely := nameless(s, i) == 1
+		lonely := countNameless(s, i) == 1
 		for n := range s.Items[i].Calls {
 			at := pairing.Occurrence{Item: i, Nth: n}
 			if s.CallAt(at).ID == "" && !s.CallAt(at).Server {
@@ -55,9 +55,9 @@ func reportNameless(p *rules.Pass, s *rules.Subject) {
 		if id := s.CallAt(pair.Call).ID; id != "" && s.ResultAt(pair.Result).CallID == "" {
 			f := p.FindCall(s, pair.Result, id)
 			f.Message = "the result of call " + rules.CallName(s.CallAt(pair.Call)) + " has no id. It is the only result after that call."
-			f.Then(s.Because(f.Item))
-			f.Related = []session.Place{s.At(pair.Call.Item)}
-			if !s.History(f.Item) {
+			f.AddSentence(s.HistoryReason(f.Item))
+			f.Related = []session.Place{s.ItemPlace(pair.Call.Item)}
+			if !s.IsHistory(f.Item) {
 				f.Fixes = []rules.Fix{{Title: "give the result the id of that call", Safety: rules.Lossless, Edits: []session.Edit{s.NameResult(pair.Result, id)}}}
 			}
 			p.Report(f)
@@ -68,8 +68,8 @@ func reportNameless(p *rules.Pass, s *rules.Subject) {
 func reportNamelessCall(p *rules.Pass, s *rules.Subject, at pairing.Occurrence, fix rules.Fix) {
 	f := p.FindCall(s, at, "")
 	f.Message = "call " + rules.CallName(s.CallAt(at)) + " can be matched to its result by position only"
-	f.Then(s.Because(f.Item))
-	if !s.History(f.Item) {
+	f.AddSentence(s.HistoryReason(f.Item))
+	if !s.IsHistory(f.Item) {
 		f.Fixes = []rules.Fix{fix}
 	}
 	p.Report(f)
@@ -86,15 +86,15 @@ func nameFor(s *rules.Subject, at pairing.Occurrence, lonely bool, answers []pai
 		id := s.ResultAt(answers[0]).CallID
 		return rules.Fix{Title: "give the call the id of the only result after it", Safety: rules.Lossless, Edits: []session.Edit{s.NameCall(at, id)}}
 	}
-	id := names.plain(at.Item, at.Nth)
+	id := names.plainID(at.Item, at.Nth)
 	return rules.Fix{
-		Title: "give the call and its result the id " + rules.Quoted(id), Safety: rules.Lossless,
+		Title: "give the call and its result the id " + rules.QuoteText(id), Safety: rules.Lossless,
 		Edits: []session.Edit{s.NameCall(at, id), s.NameResult(answers[0], id)},
 	}
 }
 
-// nameless counts the calls of a turn that have no id.
-func nameless(s *rules.Subject, turn int) int {
+// countNameless counts the calls of a turn that have no id.
+func countNameless(s *rules.Subject, turn int) int {
 	n := 0
 	for i := range s.Items[turn].Calls {
 		if c := &s.Items[turn].Calls[i]; c.ID == "" && !c.Server {

@@ -31,8 +31,8 @@ func reportArguments(p *rules.Pass, s *rules.Subject, at pairing.Occurrence) {
 	if s.CallAt(at).Form == session.ArgsValue {
 		f.Message = "the arguments of call " + rules.CallName(s.CallAt(at)) + " are JSON, but not an object"
 	}
-	f.Then(s.Because(f.Item))
-	if !s.History(f.Item) {
+	f.AddSentence(s.HistoryReason(f.Item))
+	if !s.IsHistory(f.Item) {
 		f.Failing = p.CallError(s, at)
 		f.Fixes = []rules.Fix{{
 			Title: "wrap the text of the arguments in a JSON object", Safety: rules.Lossless,

@@ -12,8 +12,8 @@ var toolNameInvalid = rules.Rule{
 	ID: "SC206", Name: "tool-name-invalid", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "tool names have a form that the provider refuses",
 	Run: func(p *rules.Pass) {
-		for j := range p.Judged() {
-			refused := sentCalls(j.Subject, func(c *session.Call) bool { return !rules.Fits(j.Profile.ToolName, c.Name) })
+		for j := range p.JudgedSessions() {
+			refused := sentCalls(j.Subject, func(c *session.Call) bool { return !rules.FitsForm(j.Profile.ToolName, c.Name) })
 			long := sentCalls(j.Subject, func(c *session.Call) bool { return j.Profile.LongName > 0 && len(c.Name) > j.Profile.LongName })
 			switch {
 			case len(refused) > 0:

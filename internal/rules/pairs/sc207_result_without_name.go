@@ -11,7 +11,7 @@ var resultWithoutName = rules.Rule{
 	ID: "SC207", Name: "result-without-name", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "results do not name their tool",
 	Run: func(p *rules.Pass) {
-		for j := range p.Judged() {
+		for j := range p.JudgedSessions() {
 			if list := namelessResults(j.Subject); len(list) > 0 {
 				reportWithoutName(p, j, list)
 			}
@@ -31,7 +31,7 @@ func namelessResults(s *rules.Subject) []pairing.Pair {
 	}
 	var list []pairing.Pair
 	for _, pair := range s.Pairs.Pairs {
-		if !s.History(pair.Result.Item) && s.ResultAt(pair.Result).Name == "" && (named || s.CallAt(pair.Call).Name == "") {
+		if !s.IsHistory(pair.Result.Item) && s.ResultAt(pair.Result).Name == "" && (named || s.CallAt(pair.Call).Name == "") {
 			list = append(list, pair)
 		}
 	}
@@ -48,8 +48,8 @@ func reportWithoutName(p *rules.Pass, j rules.Judged, pairs []pairing.Pair) {
 	}
 	slices.Sort(f.Items)
 	f.Items = slices.Compact(f.Items)
-	f.Message = rules.Count(len(pairs), "result") + rules.Verb(len(pairs), " does not name its tool", " do not name their tools")
+	f.Message = rules.CountedNoun(len(pairs), "result") + rules.VerbForm(len(pairs), " does not name its tool", " do not name their tools")
 	f.Sent = "the tool name of the call"
-	f.ProviderError = j.Profile.Error("SC207", rules.Said{Message: j.WireIndex(j.Profile, first.Result.Item), Block: first.Result.Nth, ID: f.Call})
+	f.ProviderError = j.Profile.ErrorText("SC207", rules.Said{Message: j.WireIndex(j.Profile, first.Result.Item), Block: first.Result.Nth, ID: f.Call})
 	p.Report(f)
 }

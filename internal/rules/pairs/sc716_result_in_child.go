@@ -14,9 +14,9 @@ var resultInChild = rules.Rule{
 		eachMissing(p, restorable, func(s *rules.Subject, m pairing.Missing, d *replay.Delegation) {
 			last, sure := answerIn(d)
 			f := p.FindCall(s, m.Call, s.CallAt(m.Call).ID)
-			f.Message = "call " + rules.CallName(s.CallAt(m.Call)) + " has no result, but sub-session " + rules.Short(d.Child.ID) +
+			f.Message = "call " + rules.CallName(s.CallAt(m.Call)) + " has no result, but sub-session " + rules.ShortID(d.Child.ID) +
 				" finished"
-			f.Related = []session.Place{d.Child.At(last)}
+			f.Related = []session.Place{d.Child.ItemPlace(last)}
 			fix := rules.Fix{
 				Title:  "use the sub-session's last message as the result",
 				Safety: rules.Lossless,
@@ -29,9 +29,9 @@ var resultInChild = rules.Rule{
 				answer = "The last message there answers one of several requests, and sessctl cannot tell whether it was this call's"
 				fix = rules.Fix{Title: "decide which of the answers there belongs to this call", Safety: rules.Manual}
 			}
-			f.Then(answer)
+			f.AddSentence(answer)
 			if len(misnamedOf(s).calls[m.Call]) > 0 {
-				f.Then(mayBeOwn)
+				f.AddSentence(mayBeOwn)
 				fix = ownResult(s, m.Call)
 			}
 			p.ReportCall(s, f, fix)

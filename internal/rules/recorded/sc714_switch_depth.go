@@ -19,7 +19,7 @@ var switchDepth = rules.Rule{
 		}
 		if named := len(p.Recording.Anomalies); p.Recording.Odd > named {
 			f := p.FindLine(oddLine(&p.Recording.Anomalies[named-1]))
-			f.Nth, f.Message = 1, fmt.Sprintf("%s after line %s", rules.Count(p.Recording.Odd-named, "further such delegation"), f.Ref.Key)
+			f.Nth, f.Message = 1, fmt.Sprintf("%s after line %s", rules.CountedNoun(p.Recording.Odd-named, "further such delegation"), f.Ref.Key)
 			p.Report(f)
 		}
 	},
@@ -61,11 +61,11 @@ func delegationName(a *recording.Anomaly) string {
 		known = append(known, "call "+a.Call)
 	}
 	if a.Child != "" {
-		known = append(known, "sub-session "+rules.Short(a.Child))
+		known = append(known, "sub-session "+rules.ShortID(a.Child))
 	}
 	name := fmt.Sprintf("the delegation from %s to %s", rules.AgentName(a.Caller), rules.AgentName(a.Agent))
 	if len(known) > 0 {
-		name += " (" + rules.List(known) + ")"
+		name += " (" + rules.JoinWords(known) + ")"
 	}
 	return name
 }

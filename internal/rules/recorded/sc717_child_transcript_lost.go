@@ -23,13 +23,13 @@ var childTranscriptLost = rules.Rule{
 		}
 		for _, s := range p.Subjects {
 			for _, d := range s.Replay.Delegations {
-				if d.Result < 0 || d.Child == nil || !d.Call().Delegation.Blocking || len(d.Leaked) > 0 || !rules.Speechless(d.Child) || rules.KeptElsewhere(d.Child) ||
+				if d.Result < 0 || d.Child == nil || !d.Call().Delegation.Blocking || len(d.Leaked) > 0 || !rules.IsSpeechless(d.Child) || rules.IsKeptElsewhere(d.Child) ||
 					slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Home == d.Child.ID }) {
 					continue
 				}
 				f := p.FindSession(d.Child)
 				f.Agent, f.Call = d.Call().Delegation.Agent, d.Call().ID
-				f.Related = []session.Place{s.At(d.Item)}
+				f.Related = []session.Place{s.ItemPlace(d.Item)}
 				f.Message = "call " + rules.CallName(d.Call()) + " was answered, but its sub-session has no messages. The messages that led to the answer are lost."
 				p.Report(f)
 			}
@@ -46,11 +46,11 @@ func reportLostChild(p *rules.Pass, c *rules.LostChild) {
 	case c.Stored != nil:
 		f = p.FindSession(c.Stored)
 	case c.Asked != nil:
-		f = p.Find(c.Asked.Session, c.Asked.Item)
+		f = p.FindItem(c.Asked.Session, c.Asked.Item)
 		f.Nth = c.Asked.Nth
 	}
 	if c.Stored != nil && c.Asked != nil {
-		f.Related = []session.Place{c.Asked.Session.At(c.Asked.Item)}
+		f.Related = []session.Place{c.Asked.Session.ItemPlace(c.Asked.Item)}
 	}
 	f.Agent, f.Count = replay.FirstAgent(lost), len(lost.Items)
 	who := ""
@@ -58,16 +58,16 @@ func reportLostChild(p *rules.Pass, c *rules.LostChild) {
 		f.Call = c.Call.Call().ID
 		who = fmt.Sprintf("%s started it with call %s%s", rules.AgentName(c.Call.Caller()), rules.CallName(c.Call.Call()), rules.AtLine(&c.Call.Session.Items[c.Call.Item]))
 	}
-	f.Message = fmt.Sprintf("sub-session %s of %s is in the recording and not in the store", rules.Short(lost.ID), rules.AgentName(f.Agent))
-	f.Then(who)
-	has := "The recording has " + rules.Count(len(lost.Items), "item") + " of it"
+	f.Message = fmt.Sprintf("sub-session %s of %s is in the recording and not in the store", rules.ShortID(lost.ID), rules.AgentName(f.Agent))
+	f.AddSentence(who)
+	has := "The recording has " + rules.CountedNoun(len(lost.Items), "item") + " of it"
 	if below := len(c.Sessions) - 1; below > 0 {
-		has += fmt.Sprintf(", and %s below it", rules.Count(below, "sub-session"))
+		has += fmt.Sprintf(", and %s below it", rules.CountedNoun(below, "sub-session"))
 	}
-	f.Then(has)
+	f.AddSentence(has)
 	if !c.Completed {
 		f.Severity = rules.Info
-		f.Then("It never completed, so a runtime may have had nothing to store, and the recording is all that is left of it")
+		f.AddSentence("It never completed, so a runtime may have had nothing to store, and the recording is all that is left of it")
 	}
 	p.Report(f)
 }

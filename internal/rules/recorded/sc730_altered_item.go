@@ -12,7 +12,7 @@ var alteredItem = rules.Rule{
 	ID: "SC730", Name: "altered-item", Severity: rules.Error, Safety: rules.None, Scope: rules.PerComparison, Since: "0.1.0",
 	Title: "a stored item differs from the recorded events of its run",
 	Run: func(p *rules.Pass) {
-		for _, run := range p.Runs(replay.Altered) {
+		for _, run := range p.DifferenceRuns(replay.Altered) {
 			for i := range run {
 				reportAltered(p, &run[i])
 			}
@@ -25,7 +25,7 @@ var alteredItem = rules.Rule{
 var beside = []string{"agent", "reasoning", "error mark", "implicit mark", replay.Retried}
 
 func reportAltered(p *rules.Pass, d *replay.Difference) {
-	f := p.Find(d.Stored, d.StoredItem)
+	f := p.FindItem(d.Stored, d.StoredItem)
 	f.Call = rules.SoleCall(rules.RecordedItem(d))
 	switch {
 	case slices.Equal(d.What, []string{replay.Retried}):
@@ -33,13 +33,13 @@ func reportAltered(p *rules.Pass, d *replay.Difference) {
 	case !slices.ContainsFunc(d.What, func(part string) bool { return !slices.Contains(beside, part) }):
 		f.Severity = rules.Warning
 	}
-	f.Message = "the stored item differs from the recording in " + rules.List(d.What)
-	f.Then("The recording has " + rules.RecordedName(d.Recorded, d.RecordedItem))
+	f.Message = "the stored item differs from the recording in " + rules.JoinWords(d.What)
+	f.AddSentence("The recording has " + rules.RecordedName(d.Recorded, d.RecordedItem))
 	if was := rules.RecordedItem(d).Agent; slices.Contains(d.What, "agent") {
-		f.Then(fmt.Sprintf("The stored agent is %s, the recorded one is %s", rules.AgentName(f.Agent), rules.AgentName(was)))
+		f.AddSentence(fmt.Sprintf("The stored agent is %s, the recorded one is %s", rules.AgentName(f.Agent), rules.AgentName(was)))
 	}
 	if slices.Contains(d.What, replay.Retried) {
-		f.Then("A request that failed in the middle and was made again leaves no event and can have caused this")
+		f.AddSentence("A request that failed in the middle and was made again leaves no event and can have caused this")
 	}
 	p.Report(f)
 }

@@ -11,11 +11,11 @@ var misplacedItem = rules.Rule{
 	ID: "SC731", Name: "misplaced-item", Severity: rules.Error, Safety: rules.None, Scope: rules.PerComparison, Since: "0.1.0",
 	Title: "items are stored at another place than in the recording",
 	Run: func(p *rules.Pass) {
-		for _, run := range p.Runs(replay.Misplaced) {
+		for _, run := range p.DifferenceRuns(replay.Misplaced) {
 			f := p.FindRun(run)
-			f.Message = fmt.Sprintf("%s at another place than in the recording: %s", rules.Verb(len(run), "this item is", "these items are"),
+			f.Message = fmt.Sprintf("%s at another place than in the recording: %s", rules.VerbForm(len(run), "this item is", "these items are"),
 				rules.ItemNames(run, func(d *replay.Difference) string { return rules.RecordedName(d.Recorded, d.RecordedItem) }))
-			f.Then(rules.Verb(len(run), "It comes ", "They come ") + recordedPlace(&run[0]) + " in the recording")
+			f.AddSentence(rules.VerbForm(len(run), "It comes ", "They come ") + recordedPlace(&run[0]) + " in the recording")
 			p.Report(f)
 		}
 	},
@@ -28,7 +28,7 @@ func recordedPlace(d *replay.Difference) string {
 		place = "after " + rules.RecordedName(d.Recorded, d.RecordedItem-1)
 	}
 	if d.Recorded.ID != d.Stored.ID {
-		place += " in session " + rules.Short(d.Recorded.ID)
+		place += " in session " + rules.ShortID(d.Recorded.ID)
 	}
 	return place
 }

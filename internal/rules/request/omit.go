@@ -21,14 +21,14 @@ func omitBlocks(p *rules.Pass, s *rules.Subject, at []rules.Spot) []rules.Fix {
 	blank := func(b session.Block) bool { return b.Kind == session.TextBlock && b.Blank }
 	for _, spot := range at {
 		left[spot.Item]++
-		if s.Block(spot).Kind == session.MediaBlock {
+		if s.BlockAt(spot).Kind == session.MediaBlock {
 			media++
 		}
 	}
 	fix := rules.Fix{Safety: rules.Kept, Allow: []string{lossy}}
 	for _, spot := range at {
 		ref := s.ItemRef(spot.Item)
-		if all := slices.DeleteFunc(slices.Clone(s.Items[spot.Item].Blocks), blank); left[spot.Item] < len(all) || s.Block(spot).Kind == session.MediaBlock {
+		if all := slices.DeleteFunc(slices.Clone(s.Items[spot.Item].Blocks), blank); left[spot.Item] < len(all) || s.BlockAt(spot).Kind == session.MediaBlock {
 			ref.Pointer = fmt.Sprintf("/blocks/%d", spot.Block)
 			fix.Edits = append(fix.Edits, session.Edit{Op: session.Omit, Ref: ref})
 		} else if left[spot.Item] > 0 {
@@ -36,9 +36,9 @@ func omitBlocks(p *rules.Pass, s *rules.Subject, at []rules.Spot) []rules.Fix {
 			left[spot.Item] = 0
 		}
 	}
-	fix.Title = "leave " + rules.Count(len(at), "block") + " of reasoning out; the receipt keeps " + rules.Verb(len(at), "it", "them")
+	fix.Title = "leave " + rules.CountedNoun(len(at), "block") + " of reasoning out; the receipt keeps " + rules.VerbForm(len(at), "it", "them")
 	if media > 0 {
-		fix.Title = "put a note in place of " + rules.Count(media, "attachment") + "; the receipt keeps " + rules.Verb(media, "it", "them")
+		fix.Title = "put a note in place of " + rules.CountedNoun(media, "attachment") + "; the receipt keeps " + rules.VerbForm(media, "it", "them")
 	}
 	return []rules.Fix{fix}
 }

@@ -11,8 +11,8 @@ var startsNotUser = rules.Rule{
 	ID: "SC302", Name: "starts-not-user", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "a conversation that does not start with a user message",
 	Run: func(p *rules.Pass) {
-		for j := range p.Requests() {
-			first, ok := firstOf(j.Spoken())
+		for j := range p.JudgedRequests() {
+			first, ok := firstOf(j.SpokenTurns())
 			if !ok || first.Role != session.Assistant {
 				continue
 			}

@@ -9,7 +9,7 @@ var endsWithAssistant = rules.Rule{
 	ID: "SC303", Name: "ends-with-assistant", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "a request that ends with an answer of the assistant",
 	Run: func(p *rules.Pass) {
-		for j := range p.Requests() {
+		for j := range p.JudgedRequests() {
 			last, ok := lastAnswer(&j)
 			if !ok {
 				continue

@@ -11,16 +11,16 @@ var toolThenUser = rules.Rule{
 	ID: "SC305", Name: "tool-then-user", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "a user message directly after tool results",
 	Run: func(p *rules.Pass) {
-		for j := range p.Requests() {
+		for j := range p.JudgedRequests() {
 			items := usersBehindTools(&j)
 			if len(items) == 0 {
 				continue
 			}
 			f := p.FindSent(j, items, rules.Said{})
-			f.Message = "a user message follows tool results directly in " + rules.Count(len(items), "place")
+			f.Message = "a user message follows tool results directly in " + rules.CountedNoun(len(items), "place")
 			if !j.Profile.StrictRoles && j.Hint != "" { // nobody named the model
 				f.Severity = rules.Info
-				f.Then("Mistral's models refuse that, and all others that are known take it")
+				f.AddSentence("Mistral's models refuse that, and all others that are known take it")
 			}
 			f.Sent = "a one-word answer between them"
 			p.Report(f)

@@ -9,7 +9,7 @@ var geminiCallPosition = rules.Rule{
 	ID: "SC306", Name: "gemini-call-position", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "calls that follow neither a user message nor results",
 	Run: func(p *rules.Pass) {
-		for j := range p.Requests() {
+		for j := range p.JudgedRequests() {
 			turns := j.Turns()
 			if first, merged := callsOutOfPlace(turns); first || len(merged) > 0 {
 				reportCallPosition(p, j, turns, first, merged)
@@ -51,14 +51,14 @@ func reportCallPosition(p *rules.Pass, j rules.Judged, turns []rules.Turn, first
 		what, sent = append(what, "the request starts with calls"), append(sent, "a short user message before it")
 	}
 	if n := len(merged); n > 0 {
-		what = append(what, "calls follow another message of the assistant in "+rules.Count(n, "place"))
+		what = append(what, "calls follow another message of the assistant in "+rules.CountedNoun(n, "place"))
 		sent = append(sent, "each message together with the calls after it")
 	}
 	for _, t := range merged {
 		items = append(items, t.Item)
 	}
 	f := p.FindSent(j, items, rules.Said{})
-	f.Message = rules.List(what) + ". Calls must follow a user message or results."
-	f.Sent = rules.List(sent)
+	f.Message = rules.JoinWords(what) + ". Calls must follow a user message or results."
+	f.Sent = rules.JoinWords(sent)
 	p.Report(f)
 }

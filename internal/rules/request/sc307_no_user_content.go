@@ -11,9 +11,9 @@ var noUserContent = rules.Rule{
 	ID: "SC307", Name: "no-user-content", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Since: "0.1.0",
 	Title: "a session without a user message",
 	Run: func(p *rules.Pass) {
-		for j := range p.Requests() {
+		for j := range p.JudgedRequests() {
 			empty := !slices.ContainsFunc(j.Items, func(it session.Item) bool { return it.OnWire() })
-			if !empty && (!j.AsIs || asks(&j)) || rules.KeptElsewhere(j.Session) {
+			if !empty && (!j.AsIs || hasUserTurn(&j)) || rules.IsKeptElsewhere(j.Session) {
 				continue // the user's next message makes it whole
 			}
 			f := p.FindSession(j.Session)
@@ -28,9 +28,9 @@ var noUserContent = rules.Rule{
 	},
 }
 
-// asks reports whether a turn of the request is a user's.
-func asks(j *rules.Judged) bool {
-	for t := range j.Spoken() {
+// hasUserTurn reports whether a turn of the request is a user's.
+func hasUserTurn(j *rules.Judged) bool {
+	for t := range j.SpokenTurns() {
 		if t.Role == session.User {
 			return true
 		}

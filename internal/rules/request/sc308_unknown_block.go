@@ -11,8 +11,8 @@ var unknownBlock = rules.Rule{
 	ID: "SC308", Name: "unknown-block", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree | rules.PerStore, Since: "0.1.0",
 	Title: "an unknown role or part of a message",
 	Run: func(p *rules.Pass) {
-		rules.Faults(session.UnknownPart, func(found *rules.Finding, f *session.Fault) {
-			found.Message = rules.Quoted(f.Field) + " is an unknown role or part of a message, so the model may never see it"
+		rules.ReportFaults(session.UnknownPart, func(found *rules.Finding, f *session.Fault) {
+			found.Message = rules.QuoteText(f.Field) + " is an unknown role or part of a message, so the model may never see it"
 			found.Message = cmp.Or(f.Detail, found.Message)
 			found.Discreet = rules.WithoutValues(found.Message)
 		})(p)
@@ -26,25 +26,25 @@ var unknownBlock = rules.Rule{
 func reportUnknownBlocks(p *rules.Pass, s *rules.Subject) {
 	var items []int
 	var names []string
-	told, seen := s.Faulty(session.UnknownPart), map[string]bool{}
+	told, seen := s.FaultyItems(session.UnknownPart), map[string]bool{}
 	for i := range s.Items {
-		if !s.Items[i].Has(session.UnknownBlock) || told[i] {
+		if !s.Items[i].HasBlock(session.UnknownBlock) || told[i] {
 			continue
 		}
 		items = append(items, i)
 		for n := range s.Items[i].Blocks {
 			if b := &s.Items[i].Blocks[n]; b.Kind == session.UnknownBlock && !seen[b.Name] {
 				seen[b.Name] = true
-				names = append(names, rules.Quoted(b.Name))
+				names = append(names, rules.QuoteText(b.Name))
 			}
 		}
 	}
 	if len(items) == 0 {
 		return
 	}
-	f := p.Find(s.Session, items[0])
+	f := p.FindItem(s.Session, items[0])
 	f.Items = items
-	f.Message = rules.Count(len(items), "message") + rules.Verb(len(items), " has", " have") + " parts of an unknown type (" + rules.List(names) + "), which the model may never see"
+	f.Message = rules.CountedNoun(len(items), "message") + rules.VerbForm(len(items), " has", " have") + " parts of an unknown type (" + rules.JoinWords(names) + "), which the model may never see"
 	f.Discreet = rules.WithoutValues(f.Message)
 	p.Report(f)
 }

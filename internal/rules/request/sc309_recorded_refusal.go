@@ -28,18 +28,18 @@ var recordedRefusal = rules.Rule{
 // was refused once is a matter of the session, check tells by what else is found.
 func reportRefusals(p *rules.Pass, s *rules.Subject, refused []int) {
 	is := s.Items[refused[0]].Refusal
-	said := errtext.Read(is.Text)
+	said := errtext.ParseAnswer(is.Text)
 	known := said.IsCause() && (len(said.Stores) == 0 || slices.Contains(said.Stores, p.Store.Kind))
 	again := said.Kind == errtext.Unknown && is.Status != 0 && len(refused) > 1
 	if !known && !again || !slices.Contains([]int{0, 400, 415, 422}, is.Status) {
 		return // of the others, the key, the account, the model, the length or the provider is the cause
 	}
-	f := p.Find(s.Session, refused[0])
+	f := p.FindItem(s.Session, refused[0])
 	f.Items, f.Count = refused, len(refused)
 	if known {
 		f.Causes = said.Causes()
 	}
-	f.Discreet = rules.Verb(len(refused), "the last request was refused", fmt.Sprintf("the last %d requests were refused alike", len(refused))) + ", and nothing was answered since"
+	f.Discreet = rules.VerbForm(len(refused), "the last request was refused", fmt.Sprintf("the last %d requests were refused alike", len(refused))) + ", and nothing was answered since"
 	f.Message = f.Discreet + ". It said: " + strings.TrimRight(said.Text, ".") + "."
 	refuses := func(profile *rules.Profile) bool { // else somebody asks about another one
 		return s.Hint != "" || len(said.Profiles) == 0 || slices.Contains(said.Profiles, profile.Name)
@@ -54,10 +54,10 @@ func reportRefusals(p *rules.Pass, s *rules.Subject, refused []int) {
 	if !slices.ContainsFunc(s.Profiles, refuses) {
 		why = "It was another provider that refused"
 	}
-	if f.Then(why); why != "" {
+	if f.AddSentence(why); why != "" {
 		f.Severity, f.Failing = rules.Info, nil
 	} else if s.Mended {
-		fix := rules.Fix{Title: "take out " + rules.Count(len(refused), "recorded refusal") + " of what is repaired now; the receipt keeps " + rules.Verb(len(refused), "it", "them"), Safety: rules.Kept}
+		fix := rules.Fix{Title: "take out " + rules.CountedNoun(len(refused), "recorded refusal") + " of what is repaired now; the receipt keeps " + rules.VerbForm(len(refused), "it", "them"), Safety: rules.Kept}
 		for _, i := range refused {
 			fix.Edits = append(fix.Edits, session.Edit{Op: session.Quarantine, Ref: s.ItemRef(i)})
 		}
@@ -73,7 +73,7 @@ func refusedAs(s *session.Session, rule string) bool {
 	if refused == nil {
 		return false
 	}
-	said := errtext.Read(s.Items[refused[0]].Refusal.Text)
+	said := errtext.ParseAnswer(s.Items[refused[0]].Refusal.Text)
 	causes := said.Causes()
 	return len(causes) > 0 && causes[0] == rule
 }

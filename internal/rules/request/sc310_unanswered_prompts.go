@@ -17,10 +17,10 @@ var unansweredPrompts = rules.Rule{
 				continue
 			}
 			slices.Reverse(list)
-			f := p.Find(s.Session, list[0])
+			f := p.FindItem(s.Session, list[0])
 			f.Items, f.Count = list, len(list)
-			f.Message = "the last " + rules.Count(len(list), "prompt") + " have no answer"
-			if f.Then(s.Stalled.Why); s.Stalled.Why != "" {
+			f.Message = "the last " + rules.CountedNoun(len(list), "prompt") + " have no answer"
+			if f.AddSentence(s.Stalled.Why); s.Stalled.Why != "" {
 				f.Severity, f.Hides = rules.Warning, true
 				f.Fixes = []rules.Fix{{Title: s.Stalled.Way, Safety: rules.Manual}}
 			}

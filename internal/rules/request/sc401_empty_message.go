@@ -11,10 +11,10 @@ var emptyMessage = rules.Rule{
 	ID: "SC401", Name: "empty-message", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree, Profiled: true, Since: "0.1.0",
 	Title: "a message without any content",
 	Run: func(p *rules.Pass) {
-		for j := range p.Judged() {
+		for j := range p.JudgedSessions() {
 			empties := func(i int) bool {
 				it := &j.Items[i]
-				return (empty(it) || j.Profile.WantsMore && onlyThinks(it)) && !streaming(p, j.Subject, i)
+				return (isEmpty(it) || j.Profile.WantsMore && onlyThinks(it)) && !isStreaming(p, j.Subject, i)
 			}
 			next, past := j.WireItems(func(i int) bool { return empties(i) && !isUnsent(&j.Items[i]) })
 			what := "without any content"
@@ -26,8 +26,8 @@ var emptyMessage = rules.Rule{
 				continue
 			}
 			f := p.FindSent(j, next, rules.Said{})
-			f.ProviderError = j.Profile.Error("SC401", rules.Said{Message: emptyNumber(&j, next[0])})
-			f.Message = "the next request would contain " + rules.Count(len(next), "message") + " " + what
+			f.ProviderError = j.Profile.ErrorText("SC401", rules.Said{Message: emptyNumber(&j, next[0])})
+			f.Message = "the next request would contain " + rules.CountedNoun(len(next), "message") + " " + what
 			f.Fixes = []rules.Fix{removeEmpty(p, j.Subject, next)}
 			p.Report(f)
 		}
@@ -36,11 +36,11 @@ var emptyMessage = rules.Rule{
 
 // removeEmpty is the fix that takes messages away that say nothing, or ends them.
 func removeEmpty(p *rules.Pass, s *rules.Subject, items []int) rules.Fix {
-	fix := rules.Fix{Title: "remove " + rules.Count(len(items), "empty message") + "; the receipt keeps " + rules.Verb(len(items), "it", "them"), Safety: rules.Kept}
+	fix := rules.Fix{Title: "remove " + rules.CountedNoun(len(items), "empty message") + "; the receipt keeps " + rules.VerbForm(len(items), "it", "them"), Safety: rules.Kept}
 	for _, i := range items {
 		if p.Store.Closes && s.Items[i].Flags.Has(session.Unfinished) {
 			fix.Title = "give the message the end of one that was cancelled"
-			fix.Edits = append(fix.Edits, closed(s.ItemRef(i)))
+			fix.Edits = append(fix.Edits, closeMessage(s.ItemRef(i)))
 			continue
 		}
 		fix.Edits = append(fix.Edits, session.Edit{Op: session.Quarantine, Ref: s.ItemRef(i)})
@@ -52,28 +52,28 @@ func removeEmpty(p *rules.Pass, s *rules.Subject, items []int) rules.Fix {
 func findPast(p *rules.Pass, j rules.Judged, items []int, what string) rules.Finding {
 	f := p.FindSent(j, items, rules.Said{})
 	f.Severity, f.ProviderError = rules.Info, ""
-	f.Message = "the session has " + rules.Count(len(items), "message") + " " + what
-	f.Then(j.Because(items[0]))
+	f.Message = "the session has " + rules.CountedNoun(len(items), "message") + " " + what
+	f.AddSentence(j.HistoryReason(items[0]))
 	return f
 }
 
-// empty reports whether a message of a user or of the assistant says nothing at
+// isEmpty reports whether a message of a user or of the assistant says nothing at
 // all.
-func empty(it *session.Item) bool {
+func isEmpty(it *session.Item) bool {
 	return (it.Role == session.User || it.Role == session.Assistant) && it.Flags.Has(session.Blank) &&
-		!it.Has(session.ReasoningBlock) && !it.Has(session.MediaBlock) && !it.Has(session.UnknownBlock)
+		!it.HasBlock(session.ReasoningBlock) && !it.HasBlock(session.MediaBlock) && !it.HasBlock(session.UnknownBlock)
 }
 
 // onlyThinks reports whether an answer is nothing but reasoning.
 func onlyThinks(it *session.Item) bool {
-	return it.Role == session.Assistant && it.Flags.Has(session.Blank) && it.Has(session.ReasoningBlock) &&
-		!it.Has(session.MediaBlock) && !it.Has(session.UnknownBlock)
+	return it.Role == session.Assistant && it.Flags.Has(session.Blank) && it.HasBlock(session.ReasoningBlock) &&
+		!it.HasBlock(session.MediaBlock) && !it.HasBlock(session.UnknownBlock)
 }
 
-// streaming reports whether the item is the last message of a run that may still
+// isStreaming reports whether the item is the last message of a run that may still
 // be writing it.
-func streaming(p *rules.Pass, s *rules.Subject, item int) bool {
-	return s.Items[item].Flags.Has(session.Unfinished) && last(s, item) && p.Store.WriterOf(s.Session) != session.WriterDead
+func isStreaming(p *rules.Pass, s *rules.Subject, item int) bool {
+	return s.Items[item].Flags.Has(session.Unfinished) && isLast(s, item) && p.Store.WriterOf(s.Session) != session.WriterDead
 }
 
 // emptyNumber is the number that an empty message would have in a request that

@@ -11,19 +11,19 @@ var blankBlock = rules.Rule{
 	ID: "SC402", Name: "blank-block", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree, Profiled: true, Since: "0.1.0",
 	Title: "a blank text beside other content",
 	Run: func(p *rules.Pass) {
-		for j := range p.Judged() {
-			next, past := j.WireItems(func(i int) bool { return hasBlank(p, &j, i) && !streaming(p, j.Subject, i) })
+		for j := range p.JudgedSessions() {
+			next, past := j.WireItems(func(i int) bool { return hasBlank(p, &j, i) && !isStreaming(p, j.Subject, i) })
 			what := "with a blank text beside other content"
 			if len(past) > 0 {
 				p.Report(findPast(p, j, past, what))
 			}
-			reportUnsent(p, &j, what, p.Store.BlankTexts, func(i int) bool { return !empty(&j.Items[i]) && !hasBlank(p, &j, i) }, emptyTexts)
+			reportUnsent(p, &j, what, p.Store.BlankTexts, func(i int) bool { return !isEmpty(&j.Items[i]) && !hasBlank(p, &j, i) }, emptyTexts)
 			if len(next) == 0 {
 				continue
 			}
 			f := p.FindSent(j, next, rules.Said{Block: blankAt(&j, next[0])})
-			f.Message = "the next request would contain " + rules.Count(len(next), "message") + " " + what
-			f.Then(p.Store.BlankTexts)
+			f.Message = "the next request would contain " + rules.CountedNoun(len(next), "message") + " " + what
+			f.AddSentence(p.Store.BlankTexts)
 			if fix := emptyTexts(p, j.Subject, next); len(fix.Edits) > 0 {
 				f.Fixes = []rules.Fix{fix}
 			}
@@ -37,7 +37,7 @@ var blankBlock = rules.Rule{
 func hasBlank(p *rules.Pass, j *rules.Judged, i int) bool {
 	it := &j.Items[i]
 	spoken := p.Store.PartsTexts || it.Role == session.User || it.Role == session.Assistant
-	return !empty(it) && (spoken && it.Flags.Has(session.BlankText) ||
+	return !isEmpty(it) && (spoken && it.Flags.Has(session.BlankText) ||
 		slices.ContainsFunc(it.Blocks, func(b session.Block) bool { return isBlank(b, j.Profile) && (spoken || b.Kind == session.ResultBlock) }))
 }
 
@@ -55,7 +55,7 @@ func reportUnsent(p *rules.Pass, j *rules.Judged, what, why string, of func(i in
 		return
 	}
 	f := findPast(p, *j, items, what)
-	f.Then(why)
+	f.AddSentence(why)
 	f.Fixes = []rules.Fix{fix(p, j.Subject, items)}
 	p.Report(f)
 }
@@ -80,6 +80,6 @@ func emptyTexts(p *rules.Pass, s *rules.Subject, items []int) rules.Fix {
 			fix.Edits = append(fix.Edits, session.Edit{Op: session.Set, Ref: s.ItemRef(i), Field: session.FieldText, Value: &nothing})
 		}
 	}
-	fix.Title = "remove the blank text from " + rules.Count(len(fix.Edits), "message")
+	fix.Title = "remove the blank text from " + rules.CountedNoun(len(fix.Edits), "message")
 	return fix
 }

@@ -9,7 +9,7 @@ var trailingWhitespace = rules.Rule{
 	ID: "SC403", Name: "trailing-whitespace", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "a request that ends with white space",
 	Run: func(p *rules.Pass) {
-		for j := range p.Requests() {
+		for j := range p.JudgedRequests() {
 			last, ok := lastAnswer(&j)
 			if !ok || !j.Items[last].Flags.Has(session.TrailingSpace) {
 				continue

@@ -11,13 +11,13 @@ var nullContent = rules.Rule{
 	ID: "SC404", Name: "null-content", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "null in place of a text",
 	Run: func(p *rules.Pass) {
-		for j := range p.Requests() {
+		for j := range p.JudgedRequests() {
 			items, _ := j.WireItems(func(i int) bool { return lacksText(j.Subject, i) })
 			if len(items) == 0 {
 				continue
 			}
 			f := p.FindSent(j, items, rules.Said{})
-			f.Message = "the next request would contain " + rules.Count(len(items), "message") + " with null in place of a text"
+			f.Message = "the next request would contain " + rules.CountedNoun(len(items), "message") + " with null in place of a text"
 			f.Sent = "an empty text in its place"
 			p.Report(f)
 		}
@@ -28,6 +28,6 @@ var nullContent = rules.Rule{
 // null is the usual form, and what says nothing at all is SC401.
 func lacksText(s *rules.Subject, item int) bool {
 	it := &s.Items[item]
-	return it.Flags.Has(session.NullText) && len(it.Calls)+len(it.Results) == 0 && !empty(it) ||
+	return it.Flags.Has(session.NullText) && len(it.Calls)+len(it.Results) == 0 && !isEmpty(it) ||
 		slices.ContainsFunc(it.Results, func(r session.Result) bool { return r.Null })
 }

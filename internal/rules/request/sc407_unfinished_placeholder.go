@@ -12,23 +12,23 @@ var unfinishedPlaceholder = rules.Rule{
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Viewers {
 			for i := range s.Items {
-				if !s.Items[i].Flags.Has(session.Unfinished) || s.Replay.Steps[i].Action == replay.Skip && !last(s, i) {
+				if !s.Items[i].Flags.Has(session.Unfinished) || s.Replay.Steps[i].Action == replay.Skip && !isLast(s, i) {
 					continue // a leaked one is part of its leak
 				}
-				f := p.Find(s.Session, i)
+				f := p.FindItem(s.Session, i)
 				f.Message = "the message was never finished. Its end is not recorded, so its text may stop in the middle."
 				switch {
 				case s.Items[i].Flags.Has(session.Blank):
 					f.Severity = rules.Info // no half sentence that a model could take for a whole one
 					f.Message = "the message has no text. Its turn ended with reasoning only, or stopped before the first word."
-				case last(s, i):
+				case isLast(s, i):
 					f.Severity = rules.Info
-					f.Then("That happens when a run is stopped")
-				case s.History(i):
+					f.AddSentence("That happens when a run is stopped")
+				case s.IsHistory(i):
 					f.Severity = rules.Info
 				}
 				if p.Store.Closes && p.Store.WriterOf(s.Session) == session.WriterDead {
-					f.Fixes = []rules.Fix{{Title: "give the message the end of one that was cancelled", Safety: rules.Lossless, Edits: []session.Edit{closed(f.Ref)}}}
+					f.Fixes = []rules.Fix{{Title: "give the message the end of one that was cancelled", Safety: rules.Lossless, Edits: []session.Edit{closeMessage(f.Ref)}}}
 				}
 				p.Report(f)
 			}
@@ -36,14 +36,14 @@ var unfinishedPlaceholder = rules.Rule{
 	},
 }
 
-// closed gives a message an end.
-func closed(message session.Ref) session.Edit {
+// closeMessage gives a message an end.
+func closeMessage(message session.Ref) session.Edit {
 	no := "false"
 	return session.Edit{Op: session.Set, Ref: message, Field: session.FieldUnfinished, Value: &no}
 }
 
-// last reports whether no message follows the item.
-func last(s *rules.Subject, item int) bool {
+// isLast reports whether no message follows the item.
+func isLast(s *rules.Subject, item int) bool {
 	for i := item + 1; i < len(s.Items); i++ {
 		if s.Items[i].OnWire() {
 			return false

@@ -16,17 +16,17 @@ var strayPromptCopy = rules.Rule{
 	Title: "a user message that repeats the message before it",
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Viewers {
-			next, past := repeated(s)
+			next, past := repeatedPrompts(s)
 			for _, items := range [][]int{next, past} {
 				if len(items) == 0 {
 					continue
 				}
-				f := p.Find(s.Session, items[0])
+				f := p.FindItem(s.Session, items[0])
 				f.Items = items
-				f.Message = rules.Count(len(items), "user message") + rules.Verb(len(items), " repeats", " repeat") + " the message before it word for word"
-				f.Then("A run without a new question can have stored the end of its own prompt")
-				f.Then(s.Because(items[0]))
-				if s.History(items[0]) {
+				f.Message = rules.CountedNoun(len(items), "user message") + rules.VerbForm(len(items), " repeats", " repeat") + " the message before it word for word"
+				f.AddSentence("A run without a new question can have stored the end of its own prompt")
+				f.AddSentence(s.HistoryReason(items[0]))
+				if s.IsHistory(items[0]) {
 					f.Severity = rules.Info
 				}
 				p.Report(f)
@@ -35,20 +35,20 @@ var strayPromptCopy = rules.Rule{
 	},
 }
 
-// repeated lists the messages of users that say what stands before them: those of
+// repeatedPrompts lists the messages of users that say what stands before them: those of
 // the next request, and those that are history.
-func repeated(s *rules.Subject) (next, past []int) {
+func repeatedPrompts(s *rules.Subject) (next, past []int) {
 	var before *session.Item
 	return s.WireItems(func(i int) bool {
 		it, last := &s.Items[i], before
 		before = it
-		return last != nil && it.Role == session.User && it.Size >= shortText && repeats(it, last)
+		return last != nil && it.Role == session.User && it.Size >= shortText && isRepeat(it, last)
 	})
 }
 
-// repeats reports whether a user's message says what the assistant or a tool said
+// isRepeat reports whether a user's message says what the assistant or a tool said
 // before.
-func repeats(it, before *session.Item) bool {
+func isRepeat(it, before *session.Item) bool {
 	if it.Text == 0 || len(it.Results) > 0 {
 		return false
 	}

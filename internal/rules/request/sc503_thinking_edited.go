@@ -14,9 +14,9 @@ var thinkingEdited = rules.Rule{
 	Title: "signed thinking whose text was changed, or taken away", Profiled: true,
 	Run: func(p *rules.Pass) {
 		var known map[session.Digest][]thought
-		for j := range p.Judged() {
+		for j := range p.JudgedSessions() {
 			if known == nil {
-				known = thoughts(p)
+				known = signedThoughts(p)
 			}
 			reportEdited(p, j, known)
 			reportEmptied(p, j, known)
@@ -30,16 +30,16 @@ type thought struct {
 	text session.Digest
 }
 
-// thoughts are the different texts under every signature of the tree, each with
+// signedThoughts are the different texts under every signature of the tree, each with
 // the first place where it stands.
-func thoughts(p *rules.Pass) map[session.Digest][]thought {
+func signedThoughts(p *rules.Pass) map[session.Digest][]thought {
 	known := map[session.Digest][]thought{}
 	for _, s := range p.Subjects {
 		for i := range s.Items {
 			for _, b := range s.Items[i].Blocks {
 				same := func(t thought) bool { return t.text == b.Text }
 				if b.SignedThinking() && !slices.ContainsFunc(known[b.Signature], same) {
-					known[b.Signature] = append(known[b.Signature], thought{s.At(i), b.Text})
+					known[b.Signature] = append(known[b.Signature], thought{s.ItemPlace(i), b.Text})
 				}
 			}
 		}
@@ -51,7 +51,7 @@ func thoughts(p *rules.Pass) map[session.Digest][]thought {
 // text. Where the other one is empty, this one is the original.
 func reportEdited(p *rules.Pass, j rules.Judged, known map[session.Digest][]thought) {
 	var others []session.Place
-	at := j.Spots(func(_ *session.Item, b *session.Block) bool {
+	at := j.FindSpots(func(_ *session.Item, b *session.Block) bool {
 		edited := false
 		for _, t := range known[b.Signature] {
 			if b.SignedThinking() && t.text != b.Text && t.text != 0 {
@@ -68,11 +68,11 @@ func reportEdited(p *rules.Pass, j rules.Judged, known map[session.Digest][]thou
 	}
 	f := p.FindBlocks(j, at, rules.Said{})
 	if at[0].Item != latestAnswer(j.Subject) { // the text for the latest one is special
-		f.ProviderError = j.Profile.Error("SC502", rules.Said{Message: j.WireIndex(j.Profile, at[0].Item), Block: at[0].Block})
+		f.ProviderError = j.Profile.ErrorText("SC502", rules.Said{Message: j.WireIndex(j.Profile, at[0].Item), Block: at[0].Block})
 	}
 	f.Related = others
-	f.Message = rules.Count(len(at), "signed thinking block") + rules.Verb(len(at), " differs", " differ") + " from another copy with the same signature"
-	f.Then("One of the two was edited, and the provider accepts the original only; leave this one out of the request")
+	f.Message = rules.CountedNoun(len(at), "signed thinking block") + rules.VerbForm(len(at), " differs", " differ") + " from another copy with the same signature"
+	f.AddSentence("One of the two was edited, and the provider accepts the original only; leave this one out of the request")
 	f.Fixes = omitBlocks(p, j.Subject, at)
 	p.Report(f)
 }
@@ -88,13 +88,13 @@ func reportEmptied(p *rules.Pass, j rules.Judged, known map[session.Digest][]tho
 	empty := func(_ *session.Item, b *session.Block) bool {
 		return b.SignedThinking() && b.Empty && !slices.ContainsFunc(known[b.Signature], func(t thought) bool { return t.text != 0 })
 	}
-	at, refused := j.Spots(empty), refusedAs(j.Session, p.Rule.ID)
+	at, refused := j.FindSpots(empty), refusedAs(j.Session, p.Rule.ID)
 	if latest := latestAnswer(j.Subject); refused && slices.ContainsFunc(at, func(s rules.Spot) bool { return s.Item == latest }) {
 		at = slices.DeleteFunc(at, func(s rules.Spot) bool { return s.Item != latest })
 	}
 	if !refused {
 		told := map[string]bool{} // the models with thinking that has a text
-		for spot := range slices.Values(j.Spots(func(_ *session.Item, b *session.Block) bool { return b.SignedThinking() && b.Text != 0 })) {
+		for spot := range slices.Values(j.FindSpots(func(_ *session.Item, b *session.Block) bool { return b.SignedThinking() && b.Text != 0 })) {
 			told[j.Items[spot.Item].Model] = true
 		}
 		at = slices.DeleteFunc(at, func(s rules.Spot) bool {
@@ -106,12 +106,12 @@ func reportEmptied(p *rules.Pass, j rules.Judged, known map[session.Digest][]tho
 		return
 	}
 	f := p.FindBlocks(j, at, rules.Said{})
-	f.Message = rules.Count(len(at), "signed thinking block") + rules.Verb(len(at), " has", " have") + " no text"
+	f.Message = rules.CountedNoun(len(at), "signed thinking block") + rules.VerbForm(len(at), " has", " have") + " no text"
 	if refused {
-		f.Then("The provider refused " + rules.Verb(len(at), "it as one that was", "them as ones that were") + " changed")
+		f.AddSentence("The provider refused " + rules.VerbForm(len(at), "it as one that was", "them as ones that were") + " changed")
 	} else {
 		f.Severity, f.ProviderError = rules.Warning, ""
-		f.Then("Another one of the same model has one, so it may have been taken away")
+		f.AddSentence("Another one of the same model has one, so it may have been taken away")
 	}
 	f.Fixes = omitBlocks(p, j.Subject, at)
 	p.Report(f)
@@ -121,7 +121,7 @@ func reportEmptied(p *rules.Pass, j rules.Judged, known map[session.Digest][]tho
 // none.
 func latestAnswer(s *rules.Subject) int {
 	latest := -1
-	for i, it := range s.Sent() {
+	for i, it := range s.SentItems() {
 		if it.Role == session.Assistant {
 			latest = i
 		}

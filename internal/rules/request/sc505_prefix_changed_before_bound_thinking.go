@@ -14,13 +14,13 @@ var prefixChanged = rules.Rule{
 	ID: "SC505", Name: "prefix-changed-before-bound-thinking", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a repair wrote messages before thinking that is bound to the history before it", Profiled: true,
 	Run: func(p *rules.Pass) {
-		for j := range p.Judged() {
-			written := written(j.Subject)
+		for j := range p.JudgedSessions() {
+			written := writtenItems(j.Subject)
 			if len(written) == 0 {
 				continue
 			}
-			at := j.Spots(func(it *session.Item, b *session.Block) bool {
-				return b.SignedThinking() && !rules.Foreign(j.Profile, it.Model)
+			at := j.FindSpots(func(it *session.Item, b *session.Block) bool {
+				return b.SignedThinking() && !rules.IsForeign(j.Profile, it.Model)
 			})
 			at = slices.DeleteFunc(at, func(b rules.Spot) bool { return b.Item < written[0] })
 			if len(at) > 0 {
@@ -30,10 +30,10 @@ var prefixChanged = rules.Rule{
 	},
 }
 
-// written are the items of the next request that a repair wrote.
-func written(s *rules.Subject) []int {
+// writtenItems are the items of the next request that a repair wrote.
+func writtenItems(s *rules.Subject) []int {
 	var items []int
-	for i, it := range s.Sent() {
+	for i, it := range s.SentItems() {
 		if it.Flags.Has(session.Synthetic) {
 			items = append(items, i)
 		}
@@ -66,15 +66,15 @@ func reportPrefix(p *rules.Pass, j rules.Judged, written []int, at []rules.Spot)
 	}
 	switch {
 	case slices.ContainsFunc(models, rules.BoundThinking().MatchString):
-		f.ProviderError = j.Profile.Error(p.Rule.ID, rules.Said{Message: j.WireIndex(j.Profile, at[0].Item), Block: at[0].Block})
+		f.ProviderError = j.Profile.ErrorText(p.Rule.ID, rules.Said{Message: j.WireIndex(j.Profile, at[0].Item), Block: at[0].Block})
 	case !slices.ContainsFunc(models, mayBind):
 		f.Severity = rules.Info
 	}
 	for _, b := range at {
-		f.Related = append(f.Related, j.At(b.Item))
+		f.Related = append(f.Related, j.ItemPlace(b.Item))
 	}
-	f.Message = fmt.Sprintf("a repair wrote item %d before %s", f.Item, rules.Count(len(at), "signed thinking block"))
-	f.Then(fmt.Sprintf("A model that binds its thinking to the history refuses such blocks unless the request sets prefix_mismatch_behavior to \"drop_block\" "+
+	f.Message = fmt.Sprintf("a repair wrote item %d before %s", f.Item, rules.CountedNoun(len(at), "signed thinking block"))
+	f.AddSentence(fmt.Sprintf("A model that binds its thinking to the history refuses such blocks unless the request sets prefix_mismatch_behavior to \"drop_block\" "+
 		"or leaves out all thinking after item %d", f.Item))
 	p.Report(f)
 }

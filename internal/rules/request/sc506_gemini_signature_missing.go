@@ -13,7 +13,7 @@ var geminiSignatureMissing = rules.Rule{
 	ID: "SC506", Name: "gemini-signature-missing", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "the first call of a step in the current turn has no thought signature", Profiled: true, Wire: true,
 	Run: func(p *rules.Pass) {
-		for j := range p.Judged() {
+		for j := range p.JudgedSessions() {
 			if !j.AsIs || lenientGemini().MatchString(strings.ToLower(j.Model)) || !recordsSignatures(j.Subject) {
 				continue // with a next message of the user, the current turn has no call yet
 			}
@@ -22,7 +22,7 @@ var geminiSignatureMissing = rules.Rule{
 				continue
 			}
 			f := p.FindSent(j, steps, rules.Said{})
-			f.Message = "the first call of " + rules.Count(len(steps), "step") + " since the last user message has no thought signature. Gemini 3 requires that signature."
+			f.Message = "the first call of " + rules.CountedNoun(len(steps), "step") + " since the last user message has no thought signature. Gemini 3 requires that signature."
 			f.Sent = "the sentinel " + j.Profile.Sentinel + " in place of the missing signature"
 			p.Report(f)
 		}
@@ -46,7 +46,7 @@ func recordsSignatures(s *rules.Subject) bool {
 // message, whose first call is not signed.
 func unsignedSteps(s *rules.Subject) []int {
 	var steps []int
-	for i, it := range s.Sent() {
+	for i, it := range s.SentItems() {
 		switch {
 		case it.Role == session.User && !rules.AnswersOnly(it):
 			steps = nil

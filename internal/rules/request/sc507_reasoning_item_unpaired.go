@@ -13,7 +13,7 @@ var reasoningItemUnpaired = rules.Rule{
 	ID: "SC507", Name: "reasoning-item-unpaired", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a reasoning item without what it led to, or a call without its reasoning item", Profiled: true,
 	Run: func(p *rules.Pass) {
-		for j := range p.Judged() {
+		for j := range p.JudgedSessions() {
 			for _, turn := range answerTurns(j.Subject) {
 				reportLoneReasoning(p, j, turn)
 				reportLoneCalls(p, j, turn)
@@ -27,7 +27,7 @@ var reasoningItemUnpaired = rules.Rule{
 func answerTurns(s *rules.Subject) [][]int {
 	var list [][]int
 	within := false
-	for i, it := range s.Sent() {
+	for i, it := range s.SentItems() {
 		switch {
 		case it.Role == session.Assistant && within:
 			list[len(list)-1] = append(list[len(list)-1], i)
@@ -43,7 +43,7 @@ func answerTurns(s *rules.Subject) [][]int {
 // reportLoneReasoning reports the reasoning at the end of a turn. While the writer
 // is alive, what belongs behind the very last one may still come.
 func reportLoneReasoning(p *rules.Pass, j rules.Judged, turn []int) {
-	if p.Store.WriterOf(j.Session) == session.WriterLive && last(j.Subject, turn[len(turn)-1]) {
+	if p.Store.WriterOf(j.Session) == session.WriterLive && isLast(j.Subject, turn[len(turn)-1]) {
 		return
 	}
 	first := len(turn)
@@ -53,7 +53,7 @@ func reportLoneReasoning(p *rules.Pass, j rules.Judged, turn []int) {
 	for _, item := range turn[first:] {
 		id := reasoningOnly(&j.Items[item])
 		f := p.FindSent(j, []int{item}, rules.Said{ID: id})
-		f.Message = "reasoning item " + rules.Quoted(id) + " has no message or call after it that it led to"
+		f.Message = "reasoning item " + rules.QuoteText(id) + " has no message or call after it that it led to"
 		f.Fixes = []rules.Fix{{
 			Title:  "remove the reasoning item; the receipt keeps it",
 			Safety: rules.Kept,
@@ -95,14 +95,14 @@ func reportLoneCalls(p *rules.Pass, j rules.Judged, turn []int) {
 }
 
 func reportLoneCall(p *rules.Pass, j rules.Judged, at rules.Spot) {
-	b := j.Block(at)
+	b := j.BlockAt(at)
 	f := p.FindBlocks(j, []rules.Spot{at}, rules.Said{ID: b.ID})
 	f.Nth = b.Nth
 	if b.Nth < len(j.Items[at.Item].Calls) {
 		f.Call = j.Items[at.Item].Calls[b.Nth].ID
 	}
-	f.Message = "call item " + rules.Quoted(b.ID) + " was made with reasoning item " + rules.Quoted(b.With) + ", which is missing before it"
-	f.ProviderError = j.Profile.Error("SC507 call", rules.Said{ID: b.ID, Name: b.With})
+	f.Message = "call item " + rules.QuoteText(b.ID) + " was made with reasoning item " + rules.QuoteText(b.With) + ", which is missing before it"
+	f.ProviderError = j.Profile.ErrorText("SC507 call", rules.Said{ID: b.ID, Name: b.With})
 	ref := f.Ref
 	ref.Pointer = fmt.Sprintf("/blocks/%d", at.Block)
 	f.Fixes = []rules.Fix{{

@@ -12,14 +12,14 @@ var reasoningContentMissing = rules.Rule{
 	ID: "SC509", Name: "reasoning-content-missing", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "turns with tool calls lack the reasoning that the provider requires", Profiled: true, Wire: true,
 	Run: func(p *rules.Pass) {
-		for j := range p.Judged() {
-			thinks := thinks(j.Subject)
+		for j := range p.JudgedSessions() {
+			thinks := thinkingState(j.Subject)
 			if thinks == session.No {
 				continue
 			}
 			var items []int
-			for i, it := range j.Sent() {
-				if it.Role == session.Assistant && len(it.Calls) > 0 && !it.Has(session.ReasoningBlock) {
+			for i, it := range j.SentItems() {
+				if it.Role == session.Assistant && len(it.Calls) > 0 && !it.HasBlock(session.ReasoningBlock) {
 					items = append(items, i)
 				}
 			}
@@ -27,11 +27,11 @@ var reasoningContentMissing = rules.Rule{
 				continue
 			}
 			f := p.FindSent(j, items, rules.Said{})
-			f.Message = rules.Count(len(items), "turn") + " with tool calls " + rules.Verb(len(items), "has", "have") + " no reasoning, which the provider requires"
+			f.Message = rules.CountedNoun(len(items), "turn") + " with tool calls " + rules.VerbForm(len(items), "has", "have") + " no reasoning, which the provider requires"
 			if thinks == session.Unsaid {
 				f.Severity = rules.Warning
 				f.Message += " while the model thinks"
-				f.Then("The session does not say whether it does")
+				f.AddSentence("The session does not say whether it does")
 			}
 			f.Sent = "an empty reasoning_content in these turns"
 			p.Report(f)
@@ -46,9 +46,9 @@ var (
 	plainModel    = pattern.Lazy(`deepseek-(chat|coder|v2)|(deepseek-v3|kimi-k2)($|[^.\d])`)
 )
 
-// thinks says whether the next request is made with thinking: as the session
+// thinkingState says whether the next request is made with thinking: as the session
 // says, else as the name of its model tells, else as its other turns show.
-func thinks(s *rules.Subject) session.Tristate {
+func thinkingState(s *rules.Subject) session.Tristate {
 	model := strings.ToLower(s.Model)
 	switch {
 	case s.Thinking != session.Unsaid:
@@ -59,7 +59,7 @@ func thinks(s *rules.Subject) session.Tristate {
 		return session.No
 	}
 	for i := range s.Items {
-		if s.Items[i].Has(session.ReasoningBlock) {
+		if s.Items[i].HasBlock(session.ReasoningBlock) {
 			return session.Yes
 		}
 	}

@@ -11,7 +11,7 @@ var imageCount = rules.Rule{
 	ID: "SC602", Name: "image-count", Severity: rules.Warning, Safety: rules.None, Allow: lossy, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "more images than the provider accepts in a request", Profiled: true,
 	Run: func(p *rules.Pass) {
-		for j := range p.Judged() {
+		for j := range p.JudgedSessions() {
 			surplus, most := surplusImages(&j)
 			if len(surplus) == 0 {
 				continue
@@ -21,7 +21,7 @@ var imageCount = rules.Rule{
 			if j.Profile.Images.PerMessage {
 				f.Message = fmt.Sprintf("a message of the next request contains %d images, but the provider accepts %d in one", most, j.Profile.Images.Count)
 			}
-			f.Sent = "a note in place of the oldest " + rules.Count(len(surplus), "image")
+			f.Sent = "a note in place of the oldest " + rules.CountedNoun(len(surplus), "image")
 			f.Fixes = omitBlocks(p, j.Subject, surplus)
 			p.Report(f)
 		}
@@ -32,7 +32,7 @@ var imageCount = rules.Rule{
 // at most where it counts them.
 func surplusImages(j *rules.Judged) (surplus []rules.Spot, most int) {
 	counts := map[int]int{} // by the message of the request
-	for _, at := range slices.Backward(images(j.Subject)) {
+	for _, at := range slices.Backward(sentImages(j.Subject)) {
 		message := 0
 		if j.Profile.Images.PerMessage {
 			message = j.WireIndex(j.Profile, at.Item)

@@ -15,8 +15,8 @@ var cacheMarks = rules.Rule{
 	ID: "SC605", Name: "cache-marks", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "more prompt cache marks than the provider accepts", Profiled: true, Wire: true,
 	Run: func(p *rules.Pass) {
-		for j := range p.Judged() {
-			at := j.Spots(func(_ *session.Item, b *session.Block) bool { return b.Cached })
+		for j := range p.JudgedSessions() {
+			at := j.FindSpots(func(_ *session.Item, b *session.Block) bool { return b.Cached })
 			if len(at) <= mostCacheMarks {
 				continue
 			}

@@ -9,11 +9,11 @@ var badUnicode = rules.Rule{
 	ID: "SC606", Name: "bad-unicode", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree | rules.PerStore, Since: "0.1.0",
 	Title: "a stored text is not valid Unicode, so no request can contain it",
 	Run: func(p *rules.Pass) {
-		rules.Faults(session.BadUnicode, func(found *rules.Finding, f *session.Fault) {
+		rules.ReportFaults(session.BadUnicode, func(found *rules.Finding, f *session.Fault) {
 			found.Message = f.Field + " is not valid Unicode: " + f.Detail
-			s, lost := p.Subject(found.Session), p.Store.Loses["SC606"] != ""
+			s, lost := p.SubjectOf(found.Session), p.Store.Loses["SC606"] != ""
 			if !lost {
-				found.Then("No provider can read such text")
+				found.AddSentence("No provider can read such text")
 			}
 			switch {
 			case lost && found.Item < 0: // a title
@@ -21,9 +21,9 @@ var badUnicode = rules.Rule{
 			case s == nil || found.Item < 0:
 			case !s.InRequest(found.Item) && (s.Closed || found.Item != s.LastSummary()):
 				found.Severity = rules.Info
-				found.Then(s.Because(found.Item))
+				found.AddSentence(s.HistoryReason(found.Item))
 			default:
-				found.Failing = func(profile *rules.Profile) string { return profile.Error("SC606", rules.Said{}) }
+				found.Failing = func(profile *rules.Profile) string { return profile.ErrorText("SC606", rules.Said{}) }
 				if lost { // a repair could store only what is read already
 					return
 				}

@@ -11,9 +11,9 @@ var imageBytes = rules.Rule{
 	ID: "SC608", Name: "image-bytes", Severity: rules.Error, Safety: rules.None, Allow: lossy, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "an image is longer in base64 than the provider accepts", Profiled: true,
 	Run: func(p *rules.Pass) {
-		for j := range p.Judged() {
+		for j := range p.JudgedSessions() {
 			longest, limits := int64(0), j.Profile.Images
-			at := j.Spots(func(_ *session.Item, b *session.Block) bool {
+			at := j.FindSpots(func(_ *session.Item, b *session.Block) bool {
 				if !isImage(b) || b.Bytes <= limits.Bytes {
 					return false
 				}
@@ -23,12 +23,12 @@ var imageBytes = rules.Rule{
 			if len(at) == 0 {
 				continue
 			}
-			f := p.FindBlocks(j, at, rules.Said{N: int(j.Block(at[0]).Bytes)})
+			f := p.FindBlocks(j, at, rules.Said{N: int(j.BlockAt(at[0]).Bytes)})
 			f.Message = fmt.Sprintf("%s %s longer than %d MB in base64, the limit of the provider; the longest has %.1f MB",
-				rules.Count(len(at), "image"), rules.Verb(len(at), "is", "are"), limits.Bytes>>20, float64(longest)/(1<<20))
+				rules.CountedNoun(len(at), "image"), rules.VerbForm(len(at), "is", "are"), limits.Bytes>>20, float64(longest)/(1<<20))
 			if longest <= limits.Most {
 				f.Severity = rules.Warning
-				f.Then(fmt.Sprintf("Some models and places accept up to %d MB", limits.Most>>20))
+				f.AddSentence(fmt.Sprintf("Some models and places accept up to %d MB", limits.Most>>20))
 			}
 			f.Fixes = omitBlocks(p, j.Subject, at)
 			p.Report(f)

@@ -20,20 +20,20 @@ func (g generation) readActions(row columns, s *stored, list *faults) {
 	isPickle := len(data) > 0 && data[0] == pickled
 	switch {
 	case data == nil && g == p0:
-		list.add(session.RequiredNull, "actions", "The session cannot be loaded.")
+		list.addFault(session.RequiredNull, "actions", "The session cannot be loaded.")
 	case g == p0 && !isPickle:
 		s.broken = true
-		list.unknown("actions", "it is not a pickle, which adk-python expects there", jsonedit.Whole(data))
+		list.addUndecodable("actions", "it is not a pickle, which adk-python expects there", jsonedit.IsWhole(data))
 	case isPickle && g != p0:
 		s.broken = true
 		_, err := pickle.Decode(data)
-		list.unknown("actions", "it is a pickle of adk-python, and adk-go expects JSON there", err == nil)
+		list.addUndecodable("actions", "it is a pickle of adk-python, and adk-go expects JSON there", err == nil)
 	case isPickle:
 		s.Actions = pickledActions(data)
 	case len(data) > 0:
 		if _, err := g.decodeMembers(row, "actions", columnTypes[false]["actions"], data, &s.Actions, list); err != nil {
 			s.broken = true
-			list.unknown("actions", explain(err), jsonedit.Whole(data))
+			list.addUndecodable("actions", explainError(err), jsonedit.IsWhole(data))
 		}
 	}
 }

@@ -22,33 +22,33 @@ func spanTime(v jsontext.Value) column.Stamp {
 	return s
 }
 
-// compaction is that of an event of adk-js, which says itself that it is one
+// readCompaction is that of an event of adk-js, which says itself that it is one
 // (compacted_event.ts). What is no text is sent as it is stored.
-func (e *event) compaction() *compaction {
+func (e *event) readCompaction() *compaction {
 	text := string(e.CompactedContent)
 	if e.CompactedContent.Kind() == jsontext.KindString {
-		text = unquote(e.CompactedContent)
+		text = unquoteText(e.CompactedContent)
 	}
 	return &compaction{StartTimestamp: e.StartTime, EndTimestamp: e.EndTime, CompactedContent: content{Parts: []messagePart{{Text: &text}}}}
 }
 
-func (c *compaction) start() time.Time { return spanTime(c.StartTimestamp).Time }
-func (c *compaction) end() time.Time   { return spanTime(c.EndTimestamp).Time }
+func (c *compaction) startTime() time.Time { return spanTime(c.StartTimestamp).Time }
+func (c *compaction) endTime() time.Time   { return spanTime(c.EndTimestamp).Time }
 
 // summaryFault is what keeps the summary in an event from standing for anything, ""
 // for nothing (docs/stores/adk.md#what-an-agent-sees). When an event of P0 was written, its column does not tell.
 func (g generation) summaryFault(s *stored) string {
 	c := s.Actions.Compaction
 	switch {
-	case g == j1 && c.end().IsZero():
+	case g == j1 && c.endTime().IsZero():
 		return "the end of what it covers is missing or not a time, so only this summary is sent to a model"
 	case g == j1: // which reads no start; a summary of summaries ends before it starts
 		return ""
-	case c.start().IsZero() || c.end().IsZero():
+	case c.startTime().IsZero() || c.endTime().IsZero():
 		return "the start or the end of what it covers is missing or not a time"
-	case c.end().Before(c.start()):
+	case c.endTime().Before(c.startTime()):
 		return "what it covers ends before it starts"
-	case g != p0 && !s.time.IsZero() && c.end().After(s.time.Time):
+	case g != p0 && !s.time.IsZero() && c.endTime().After(s.time.Time):
 		return "it covers a time after itself"
 	}
 	return ""
@@ -68,27 +68,27 @@ type excluded struct {
 	time       time.Time
 }
 
-// compact marks what summaries cover, and says of each where the tail starts that
+// markCompacted marks what summaries cover, and says of each where the tail starts that
 // is sent beside it: at the first item before it that is.
-func (n *notes) compact(s *session.Session) {
+func (n *notes) markCompacted(s *session.Session) {
 	last := -1
 	for i := range s.Items {
-		if covers := n.of(&s.Items[i]).summary; covers != nil && covers.sole {
+		if covers := n.loadNote(&s.Items[i]).summary; covers != nil && covers.sole {
 			last = i
 		}
 	}
 	for i := range s.Items {
 		it := &s.Items[i]
-		covers := n.of(it).summary
+		covers := n.loadNote(it).summary
 		if it.Kind != session.Summary || covers == nil || covers.sole && i < last {
 			continue
 		}
 		if covers.local {
-			covers = covers.shifted(covers.zone(s.Items, it.Time))
+			covers = covers.shiftClock(covers.guessZone(s.Items, it.Time))
 		}
 		for k := range s.Items {
 			other := &s.Items[k]
-			if other.Kind == session.Message && covers.has(other, k < i) || other.Kind == session.Summary && covers.sole && k < i {
+			if other.Kind == session.Message && covers.coversItem(other, k < i) || other.Kind == session.Summary && covers.sole && k < i {
 				other.Flags |= session.Compacted
 			}
 		}
@@ -113,7 +113,7 @@ func firstSent(items []session.Item) int {
 	return 0
 }
 
-func (c *span) has(it *session.Item, before bool) bool {
+func (c *span) coversItem(it *session.Item, before bool) bool {
 	switch {
 	case it.Time.Before(c.start):
 		return false

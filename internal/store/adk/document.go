@@ -29,46 +29,46 @@ type Document struct {
 // value is ready. It is safe for concurrent use.
 type Documents struct{ notes notes }
 
-// Item decodes an event into an item that has its Table, Key and Position, as
+// DecodeItem decodes an event into an item that has its Table, Key and Position, as
 // eventlog.Layout.Item does, but for the arguments of calls and the texts of results: they
 // are there without body, too, and die with the document.
-func (d *Documents) Item(doc Document, it *session.Item, body bool) []session.Fault {
+func (d *Documents) DecodeItem(doc Document, it *session.Item, body bool) []session.Fault {
 	g := g2
 	if doc.Python {
 		g = ps
 	}
 	s, list := spare.Get().(*stored), faults(nil)
-	defer s.done()
+	defer s.returnToPool()
 	s.raw, s.said = doc.Data, doc.Data
-	if err := g.decode(doc.Data, &s.event); err != nil {
+	if err := g.decodeJSON(doc.Data, &s.event); err != nil {
 		s.event, s.broken = event{}, true
-		list.unknown(doc.Column, explain(err), jsonedit.Whole(doc.Data))
+		list.addUndecodable(doc.Column, explainError(err), jsonedit.IsWhole(doc.Data))
 	}
 	if s.time = jsonStamp(s.Timestamp, column.Seconds); s.time.Wrong != "" {
-		list.add(session.BadTime, doc.Column+" timestamp", s.time.Wrong)
+		list.addFault(session.BadTime, doc.Column+" timestamp", s.time.Wrong)
 	}
 	if s.time.IsZero() {
 		s.time.Time = doc.Stored
 	}
 	if s.Branch.wrong {
-		list.unknown(doc.Column+" branch", wrongBranch, true)
+		list.addUndecodable(doc.Column+" branch", wrongBranch, true)
 	}
-	g.fill(s, doc.User, it, body, &list)
+	g.fillItem(s, doc.User, it, body, &list)
 	n := noteOf(g, s)
 	n.dialect, n.aware = "", false // which Relate does not ask for
-	d.notes.keep(it.Key, n)
+	d.notes.keepNote(it.Key, n)
 	return list
 }
 
 // Relate sets what the events of a session tell of each other, anew where it was set
 // before: what a rewind annulled, what a summary covers, which results a later one
 // stands for.
-func (d *Documents) Relate(s *session.Session) { d.notes.relate(s) }
+func (d *Documents) Relate(s *session.Session) { d.notes.relateItems(s) }
 
 // WithoutTime is the document of an event without the event's time.
 func WithoutTime(data []byte) []byte {
 	for _, pointer := range []string{"/timestamp", "/Timestamp"} {
-		if rest, err := jsonedit.Set(data, pointer, nil); err == nil {
+		if rest, err := jsonedit.SetValue(data, pointer, nil); err == nil {
 			return rest
 		}
 	}
@@ -100,11 +100,11 @@ func (g generation) dialectOf(row columns, time column.Stamp) string {
 		return textTimes
 	case g == p1 && isWhole:
 		return wholeTimes
-	case g.python() && g != p1 && time.Zoned:
+	case g.isPython() && g != p1 && time.Zoned:
 		return zonedTimes
-	case g.golang() && isText && !time.Zoned:
+	case g.isGo() && isText && !time.Zoned:
 		return nakedTimes
-	case g.document():
+	case g.hasDocument():
 		return documentDialect(column.Bytes(row("event_data")))
 	}
 	return g.actionsDialect(column.Bytes(row("actions")))
@@ -112,7 +112,7 @@ func (g generation) dialectOf(row columns, time column.Stamp) string {
 
 // documentDialect goes by a key that every event has (docs/stores/adk.md#what-is-read).
 func documentDialect(data []byte) string {
-	if !jsonscan.Has(data, `"invocation_id"`) && jsonscan.Has(data, `"invocationId"`) {
+	if !jsonscan.HasText(data, `"invocation_id"`) && jsonscan.HasText(data, `"invocationId"`) {
 		return camelMembers
 	}
 	return ""
@@ -164,7 +164,7 @@ func keyCase(data []byte) int {
 func (n *notes) tellDialects(s *session.Session) {
 	count, of, aware := 0, map[string]int{}, 0
 	for i := range s.Items {
-		note := n.of(&s.Items[i])
+		note := n.loadNote(&s.Items[i])
 		if note.dialect != "" {
 			count++
 			of[note.dialect]++
@@ -188,10 +188,10 @@ func (n *notes) tellDialects(s *session.Session) {
 	})
 }
 
-// compare holds the columns of an event against their copies in its document, and
+// compareCopies holds the columns of an event against their copies in its document, and
 // takes what the reader takes: the columns in P1 (docs/stores/adk.md#what-is-read), the document in PS (docs/stores/adk.md#what-is-read) and J1. The
 // document's time is the event's own in all, and the column's only in P1's order.
-func (g generation) compare(row columns, s *stored, list *faults) {
+func (g generation) compareCopies(row columns, s *stored, list *faults) {
 	taken := "the column and its copy in event_data differ, and the runtime uses the copy"
 	if g == p1 {
 		taken = "the column and its copy in event_data differ, and the runtime uses the column"
@@ -205,20 +205,20 @@ func (g generation) compare(row columns, s *stored, list *faults) {
 			continue
 		}
 		if *c.copied != "" {
-			list.add(session.CopiesDiffer, c.column, taken)
+			list.addFault(session.CopiesDiffer, c.column, taken)
 		}
 		if g == p1 || *c.copied == "" {
-			*c.copied = s.recent.Keep(inColumn)
+			*c.copied = s.recent.KeepText(inColumn)
 		}
 	}
 	copied := g.documentStamp(s, row("timestamp"))
 	switch {
 	case copied.Wrong != "":
-		list.add(session.BadTime, "event_data timestamp", copied.Wrong)
+		list.addFault(session.BadTime, "event_data timestamp", copied.Wrong)
 	case copied.IsZero():
 	default:
 		if !s.time.IsZero() && g.timesDiffer(s.time.Time, copied.Time) {
-			list.add(session.CopiesDiffer, "timestamp", taken)
+			list.addFault(session.CopiesDiffer, "timestamp", taken)
 		}
 		s.time.Time = copied.Time
 	}

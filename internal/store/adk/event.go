@@ -152,7 +152,7 @@ func (l *label) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 	switch v.Kind() {
 	case jsontext.KindString:
-		*l = label{text: unquote(v)}
+		*l = label{text: unquoteText(v)}
 	case jsontext.KindNull:
 		*l = label{}
 	default:
@@ -186,91 +186,91 @@ func labelOf(v jsontext.Value) label {
 // spare are events to use again: nothing points into one when its item is made.
 var spare = sync.Pool{New: func() any { return &stored{memory: new(memory)} }}
 
-func (s *stored) done() {
+func (s *stored) returnToPool() {
 	if *s = (stored{memory: s.memory}); cap(s.scratch) <= 64<<10 {
 		spare.Put(s)
 	}
 }
 
-// item decodes an event into an item; what only other events can tell of it is for
+// decodeItem decodes an event into an item; what only other events can tell of it is for
 // Finish, and what Finish has to know goes into notes.
-func (g generation) item(row columns, it *session.Item, body bool, notes *notes) []session.Fault {
+func (g generation) decodeItem(row columns, it *session.Item, body bool, notes *notes) []session.Fault {
 	s := spare.Get().(*stored)
-	defer s.done()
-	list := g.read(row, s)
-	g.fill(s, column.View(row("user_id")), it, body, &list)
+	defer s.returnToPool()
+	list := g.readEvent(row, s)
+	g.fillItem(s, column.View(row("user_id")), it, body, &list)
 	if body {
 		it.KeepTexts()
 	} else {
 		it.DropTexts()
 	}
-	notes.keep(it.Key, noteOf(g, s))
+	notes.keepNote(it.Key, noteOf(g, s))
 	return list
 }
 
-// fill makes an item of an event of a user's session. The arguments of its calls and the
+// fillItem makes an item of an event of a user's session. The arguments of its calls and the
 // texts of its results are those of the row, and die with it.
-func (g generation) fill(s *stored, user string, it *session.Item, body bool, list *faults) {
+func (g generation) fillItem(s *stored, user string, it *session.Item, body bool, list *faults) {
 	it.Time, it.Invocation = s.time.Time, s.InvocationID
 	it.Branch, it.Scope, it.Model = s.Branch.text, s.IsolationScope, s.ModelVersion
-	it.Agent = s.agent(user)
+	it.Agent = s.agentName(user)
 	if body {
 		it.Body = &session.Body{Raw: bytes.Clone(s.raw)}
 	}
-	switch said := s.content(g); {
+	switch said := s.sentContent(g); {
 	case s.broken:
-		other(it, s)
+		makeOther(it, s)
 	case s.Actions.Compaction != nil:
-		g.summary(s, it, list)
+		g.makeSummary(s, it, list)
 	case said == nil || s.Partial:
-		other(it, s)
+		makeOther(it, s)
 	default:
-		g.message(said, s, it, list)
+		g.makeMessage(said, s, it, list)
 	}
 }
 
-// summary makes a summary of a compaction: of what its content says, the text.
-func (g generation) summary(s *stored, it *session.Item, list *faults) {
+// makeSummary makes a summary of a compaction: of what its content says, the text.
+func (g generation) makeSummary(s *stored, it *session.Item, list *faults) {
 	it.Kind, it.Agent = session.Summary, ""
-	g.say(&s.Actions.Compaction.CompactedContent, s, it, list)
+	g.fillContent(&s.Actions.Compaction.CompactedContent, s, it, list)
 	it.Role, it.Flags, it.Calls, it.Results, it.Blocks = session.NoRole, 0, nil, nil, nil
 	if wrong := g.summaryFault(s); wrong != "" {
 		if g != j1 {
 			wrong += ", so no event counts as summarized"
 		}
-		list.add(session.BadSummary, "actions compaction", wrong)
+		list.addFault(session.BadSummary, "actions compaction", wrong)
 	}
 	if it.Text == 0 {
-		list.add(session.BadSummary, "actions compaction", "it has no text: no model sees what it covers")
+		list.addFault(session.BadSummary, "actions compaction", "it has no text: no model sees what it covers")
 	}
 }
 
-// agent is who wrote the event, "" for the user. Some stores give the user's events
+// agentName is who wrote the event, "" for the user. Some stores give the user's events
 // the user's id for an author (docs/stores/adk.md#what-an-agent-sees); an agent may be called so, too.
-func (e *event) agent(user string) string {
+func (e *event) agentName(user string) string {
 	if e.Author == "user" || e.Author == user && (e.Content == nil || e.Content.Role != "model") {
 		return ""
 	}
 	return e.Author
 }
 
-// other is an event that no request ever holds: a change of the state, an error. It
+// makeOther is an event that no request ever holds: a change of the state, an error. It
 // says the same at another time.
-func other(it *session.Item, s *stored) {
+func makeOther(it *session.Item, s *stored) {
 	it.Kind = session.Other
 	var m session.Meaning
 	m.Reset(it.Role, it.Agent)
-	m.Mark(byte(it.Kind))
-	m.Add(session.DigestOf(WithoutTime(s.said)))
+	m.AddMark(byte(it.Kind))
+	m.AddDigest(session.DigestOf(WithoutTime(s.said)))
 	it.Meaning = m.Digest()
 }
 
-// content is what a request would hold of the event, nil for nothing: a content with
+// sentContent is what a request would hold of the event, nil for nothing: a content with
 // a role and a part that is shown, or else the transcription of what was spoken
 // (contents.py of adk-python and contents_processor.go of adk-go skip all others).
-func (s *stored) content(g generation) *content {
+func (s *stored) sentContent(g generation) *content {
 	c := s.Content
-	if c != nil && c.Role != "" && (slices.ContainsFunc(c.Parts, func(p messagePart) bool { return g.shows(&p) }) || g == j1 && !c.beginsEmpty()) {
+	if c != nil && c.Role != "" && (slices.ContainsFunc(c.Parts, func(p messagePart) bool { return g.showsPart(&p) }) || g == j1 && !c.beginsEmpty()) {
 		return c
 	}
 	switch {
@@ -289,18 +289,18 @@ func (c *content) beginsEmpty() bool {
 	return len(c.Parts) > 0 && c.Parts[0].Text != nil && *c.Parts[0].Text == ""
 }
 
-// shows reports whether a part alone keeps its event in a request. adk-python passes
+// showsPart reports whether a part alone keeps its event in a request. adk-python passes
 // over thoughts, unless the model's signature is with them (3.1 step 2, 2); adk-go
 // and adk-js over nothing but parts that are empty.
-func (g generation) shows(p *messagePart) bool {
+func (g generation) showsPart(p *messagePart) bool {
 	switch {
 	case p.FunctionCall != nil, p.FunctionResponse != nil, p.ToolCall != nil, p.ToolResponse != nil, p.ThoughtSignature != "":
 		return true
-	case p.Thought && g.python():
+	case p.Thought && g.isPython():
 		return false
 	}
 	return p.Text != nil && *p.Text != "" || p.InlineData != nil || p.FileData != nil ||
-		p.ExecutableCode != nil || p.CodeExecutionResult != nil || p.unknown() != ""
+		p.ExecutableCode != nil || p.CodeExecutionResult != nil || p.unknownMember() != ""
 }
 
 // hidden are the tools whose calls and answers are between the runtime and a person;
@@ -310,29 +310,29 @@ func (g generation) shows(p *messagePart) bool {
 // as calls.
 var hidden = map[string]bool{credential: true, confirmation: true, "adk_request_input": true, "adk_framework": true}
 
-// hides reports whether a tool is one of these. adk-js has no such framework.
-func (g generation) hides(tool string) bool {
+// hidesTool reports whether a tool is one of these. adk-js has no such framework.
+func (g generation) hidesTool(tool string) bool {
 	return hidden[tool] && (g != j1 || tool != "adk_framework")
 }
 
-// message makes a message of what an event says.
-func (g generation) message(c *content, s *stored, it *session.Item, list *faults) {
+// makeMessage makes a message of what an event says.
+func (g generation) makeMessage(c *content, s *stored, it *session.Item, list *faults) {
 	it.Kind = session.Message
-	g.say(c, s, it, list)
+	g.fillContent(c, s, it, list)
 	if it.Role == session.NoRole {
-		list.add(session.UnknownPart, c.Role, "the role "+quoted(c.Role)+" is neither user nor model, the only ones that ADK knows")
+		list.addFault(session.UnknownPart, c.Role, "the role "+quoteName(c.Role)+" is neither user nor model, the only ones that ADK knows")
 	}
-	if it.Has(session.ReasoningBlock) && g.barely(c) {
+	if it.HasBlock(session.ReasoningBlock) && g.isKeptBySpace(c) {
 		it.Flags &^= session.BlankText // it cannot be taken away without the thoughts
 	}
 	for i := range it.Calls {
 		it.Calls[i].Waits = slices.Contains(s.LongRunningToolIDs, it.Calls[i].ID)
-		if g.hides(it.Calls[i].Name) {
+		if g.hidesTool(it.Calls[i].Name) {
 			it.Flags |= session.Unshown
 		}
 	}
 	for i := range it.Results {
-		if g.hides(it.Results[i].Name) {
+		if g.hidesTool(it.Results[i].Name) {
 			it.Flags |= session.Unshown
 		}
 	}
@@ -342,18 +342,18 @@ func (g generation) message(c *content, s *stored, it *session.Item, list *fault
 	// A path in a user's message means that only that node of a workflow sees it
 	// (3.1 step 5); other events have the path of the node that wrote them. adk-go
 	// has no such rule.
-	if g.python() && s.Author == "user" && len(it.Results) == 0 {
+	if g.isPython() && s.Author == "user" && len(it.Results) == 0 {
 		it.Node = s.NodeInfo.Path
 	}
 }
 
-// barely reports whether nothing but white space keeps an event in a request.
-func (g generation) barely(c *content) bool {
+// isKeptBySpace reports whether nothing but white space keeps an event in a request.
+func (g generation) isKeptBySpace(c *content) bool {
 	return !slices.ContainsFunc(c.Parts, func(p messagePart) bool {
-		if strings.TrimSpace(p.said()) == "" {
+		if strings.TrimSpace(p.partText()) == "" {
 			p.Text = nil
 		}
-		return g.shows(&p)
+		return g.showsPart(&p)
 	})
 }
 
@@ -365,27 +365,27 @@ func roleOf(name string, it *session.Item, blank bool) session.Role {
 		return session.Assistant
 	case name != "user":
 		return session.NoRole
-	case len(it.Results) > 0 && len(it.Calls) == 0 && blank && !it.Has(session.MediaBlock):
+	case len(it.Results) > 0 && len(it.Calls) == 0 && blank && !it.HasBlock(session.MediaBlock):
 		return session.Tool
 	}
 	return session.User
 }
 
-// say gives the item what a content says. The texts of several parts are one text,
+// fillContent gives the item what a content says. The texts of several parts are one text,
 // as ADK joins them where it asks for the text of an event.
-func (g generation) say(c *content, s *stored, it *session.Item, list *faults) {
+func (g generation) fillContent(c *content, s *stored, it *session.Item, list *faults) {
 	w := writer{it: it, waiting: &s.Actions, memory: s.memory}
 	w.meaning.Reset(session.NoRole, "")
 	it.Blocks = w.blocks[:0]
 	for i := range c.Parts {
 		p := &c.Parts[i]
-		if !g.golang() || g.shows(p) { // adk-go leaves empty parts out (contents_processor.go)
-			w.part(p)
+		if !g.isGo() || g.showsPart(p) { // adk-go leaves empty parts out (contents_processor.go)
+			w.addPart(p)
 		}
 	}
 	for _, b := range it.Blocks {
 		if b.Kind == session.UnknownBlock {
-			list.add(session.UnknownPart, b.Name, "ADK does not know message parts called "+quoted(b.Name))
+			list.addFault(session.UnknownPart, b.Name, "ADK does not know message parts called "+quoteName(b.Name))
 		}
 	}
 	text, reasoning := w.text.String(), w.reasoning.String()
@@ -393,19 +393,19 @@ func (g generation) say(c *content, s *stored, it *session.Item, list *faults) {
 	it.Role = roleOf(c.Role, it, strings.TrimSpace(text) == "")
 	it.Flags |= session.TextFlags(text)
 	thinks := g == j1 && reasoning != "" // which is sent alone, too
-	if len(it.Calls)+len(it.Results) == 0 && strings.TrimSpace(text) == "" && !it.Has(session.MediaBlock) && !it.Has(session.UnknownBlock) && !thinks {
+	if len(it.Calls)+len(it.Results) == 0 && strings.TrimSpace(text) == "" && !it.HasBlock(session.MediaBlock) && !it.HasBlock(session.UnknownBlock) && !thinks {
 		it.Flags |= session.Blank
 	}
 	it.Size = int64(len(text)+len(reasoning)) + w.size
-	it.Meaning = w.digest(c.Role, it, reasoning)
+	it.Meaning = w.digestMeaning(c.Role, it, reasoning)
 	if it.Role == session.Tool && len(it.Results) == 1 {
 		it.Text = it.Results[0].Digest
 	}
 	if it.Body != nil {
 		it.Body.Text, it.Body.Reasoning = text, reasoning
 	}
-	w.sign(s.ModelVersion)
-	if w.blocks = it.Blocks; plain(it.Blocks) {
+	w.markUnsigned(s.ModelVersion)
+	if w.blocks = it.Blocks; isPlainList(it.Blocks) {
 		it.Blocks = nil
 	} else {
 		it.Blocks = slices.Clone(it.Blocks)
@@ -427,7 +427,7 @@ type joined struct {
 	all   strings.Builder // where there are more
 }
 
-func (j *joined) add(text string) {
+func (j *joined) addText(text string) {
 	switch {
 	case j.all.Len() > 0:
 		j.all.WriteString(text)
@@ -441,18 +441,18 @@ func (j *joined) add(text string) {
 
 func (j *joined) String() string { return cmp.Or(j.all.String(), j.first) }
 
-func (w *writer) part(p *messagePart) {
+func (w *writer) addPart(p *messagePart) {
 	block := session.Block{Signature: session.DigestOf(p.ThoughtSignature)}
 	switch {
 	case p.FunctionCall != nil:
 		block.Kind, block.Nth = session.CallBlock, len(w.it.Calls)
-		w.call(session.Call{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Args: rawText(p.FunctionCall.Args)})
+		w.addCall(session.Call{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Args: rawText(p.FunctionCall.Args)})
 	case p.FunctionResponse != nil:
 		block.Kind, block.Nth = session.ResultBlock, len(w.it.Results)
-		w.result(p.FunctionResponse)
+		w.addResponse(p.FunctionResponse)
 	case p.ToolCall != nil:
 		block.Kind, block.Nth = session.CallBlock, len(w.it.Calls)
-		w.call(session.Call{ID: p.ToolCall.ID, Name: p.ToolCall.ToolType, Args: rawText(p.ToolCall.Args), Server: true})
+		w.addCall(session.Call{ID: p.ToolCall.ID, Name: p.ToolCall.ToolType, Args: rawText(p.ToolCall.Args), Server: true})
 	case p.ToolResponse != nil:
 		block.Kind, block.Nth = session.ResultBlock, len(w.it.Results)
 		text := rawText(p.ToolResponse.Response)
@@ -461,33 +461,33 @@ func (w *writer) part(p *messagePart) {
 		m := cmp.Or(p.InlineData, p.FileData)
 		if m.Data != "" { // every runtime decodes it, or hands it to Gemini, which takes both forms
 			signature := block.Signature
-			block = media.Block(strings.Clone(m.MimeType), media.Decoded(m.Data))
+			block = media.NewBlock(strings.Clone(m.MimeType), media.StandardBase64(m.Data))
 			block.Signature = signature
 		}
 		block.Kind, block.Name = session.MediaBlock, session.MediaName(cmp.Or(m.MimeType, "document"))
 		w.size += int64(len(m.Data) + len(m.FileURI))
-		w.meaning.Add(session.DigestOf(m.MimeType))
-		w.meaning.Add(session.DigestOf(m.Data))
-		w.meaning.Add(session.DigestOf(m.FileURI))
+		w.meaning.AddDigest(session.DigestOf(m.MimeType))
+		w.meaning.AddDigest(session.DigestOf(m.Data))
+		w.meaning.AddDigest(session.DigestOf(m.FileURI))
 	case p.Thought:
-		block.Kind, block.Text = session.ReasoningBlock, session.DigestOf(p.said())
-		w.reasoning.add(p.said())
-	case p.said() == "" && p.ThoughtSignature != "": // it signs what was thought before (docs/stores/adk.md#what-is-read)
+		block.Kind, block.Text = session.ReasoningBlock, session.DigestOf(p.partText())
+		w.reasoning.addText(p.partText())
+	case p.partText() == "" && p.ThoughtSignature != "": // it signs what was thought before (docs/stores/adk.md#what-is-read)
 		block.Kind = session.ReasoningBlock
-	case p.Text == nil && p.unknown() != "":
-		block.Kind, block.Name = session.UnknownBlock, p.unknown()
-		w.meaning.Add(session.DigestOf(block.Name))
-		w.meaning.Add(session.DigestOf([]byte(p.Rest[block.Name])))
+	case p.Text == nil && p.unknownMember() != "":
+		block.Kind, block.Name = session.UnknownBlock, p.unknownMember()
+		w.meaning.AddDigest(session.DigestOf(block.Name))
+		w.meaning.AddDigest(session.DigestOf([]byte(p.Rest[block.Name])))
 	default:
-		block.Kind, block.Blank = session.TextBlock, strings.TrimSpace(p.said()) == ""
-		w.text.add(p.said())
+		block.Kind, block.Blank = session.TextBlock, strings.TrimSpace(p.partText()) == ""
+		w.text.addText(p.partText())
 	}
 	w.it.Blocks = append(w.it.Blocks, block)
 }
 
-// said is the text of a part: code that the model wrote, and what came of it, are
+// partText is the text of a part: code that the model wrote, and what came of it, are
 // texts, too.
-func (p *messagePart) said() string {
+func (p *messagePart) partText() string {
 	switch {
 	case p.Text != nil:
 		return *p.Text
@@ -499,8 +499,8 @@ func (p *messagePart) said() string {
 	return ""
 }
 
-// unknown is the name of what a part holds that nothing here knows, "" for nothing.
-func (p *messagePart) unknown() string {
+// unknownMember is the name of what a part holds that nothing here knows, "" for nothing.
+func (p *messagePart) unknownMember() string {
 	first := ""
 	for name := range p.Rest {
 		if first == "" || name < first {
@@ -510,7 +510,7 @@ func (p *messagePart) unknown() string {
 	return first
 }
 
-func (w *writer) call(c session.Call) {
+func (w *writer) addCall(c session.Call) {
 	if c.Args != "" && c.Args[0] != '{' { // it was decoded as a part of a document
 		c.Form = session.ArgsValue
 	}
@@ -518,31 +518,31 @@ func (w *writer) call(c session.Call) {
 	w.it.Calls = append(w.it.Calls, c)
 }
 
-// digest is the meaning of all that was written.
-func (w *writer) digest(role string, it *session.Item, reasoning string) session.Digest {
+// digestMeaning is the meaning of all that was written.
+func (w *writer) digestMeaning(role string, it *session.Item, reasoning string) session.Digest {
 	held := w.meaning.Digest()
 	m := &w.meaning
 	m.Reset(it.Role, it.Agent)
-	m.Mark(byte(it.Kind))
+	m.AddMark(byte(it.Kind))
 	if it.Role == session.NoRole {
-		m.Add(session.DigestOf(role))
+		m.AddDigest(session.DigestOf(role))
 	}
-	m.Add(it.Text)
-	m.Add(session.DigestOf(reasoning))
-	m.Add(held)
+	m.AddDigest(it.Text)
+	m.AddDigest(session.DigestOf(reasoning))
+	m.AddDigest(held)
 	for i := range it.Calls {
 		c := &it.Calls[i]
-		m.Mark('c')
-		m.Add(session.DigestOf(c.ID))
-		m.Add(session.DigestOf(c.Name))
-		m.Add(session.DigestOf(c.Args))
+		m.AddMark('c')
+		m.AddDigest(session.DigestOf(c.ID))
+		m.AddDigest(session.DigestOf(c.Name))
+		m.AddDigest(session.DigestOf(c.Args))
 	}
 	for i := range it.Results {
 		r := &it.Results[i]
-		m.Mark('r')
-		m.Add(session.DigestOf(r.CallID))
-		m.Add(session.DigestOf(r.Name))
-		m.Add(r.Digest)
+		m.AddMark('r')
+		m.AddDigest(session.DigestOf(r.CallID))
+		m.AddDigest(session.DigestOf(r.Name))
+		m.AddDigest(r.Digest)
 	}
 	return m.Digest()
 }
@@ -555,12 +555,12 @@ func rawText(v jsontext.Value) string {
 	return column.View([]byte(v))
 }
 
-// quoted is a name from the store in a sentence.
-func quoted(name string) string { return strconv.QuoteToASCII(name) }
+// quoteName is a name from the store in a sentence.
+func quoteName(name string) string { return strconv.QuoteToASCII(name) }
 
-// sign says of the first call that it lacks its signature, where the document names
+// markUnsigned says of the first call that it lacks its signature, where the document names
 // a Gemini: that one gives some.
-func (w *writer) sign(model string) {
+func (w *writer) markUnsigned(model string) {
 	for i := range w.it.Blocks {
 		if b := &w.it.Blocks[i]; b.Kind == session.CallBlock {
 			b.Unsigned = b.Signature == 0 && strings.Contains(model, "gemini")
@@ -569,9 +569,9 @@ func (w *writer) sign(model string) {
 	}
 }
 
-// plain reports whether blocks tell no more than that there is one text at most,
+// isPlainList reports whether blocks tell no more than that there is one text at most,
 // then calls, then results.
-func plain(blocks []session.Block) bool {
+func isPlainList(blocks []session.Block) bool {
 	texts := 0
 	for i, b := range blocks {
 		if b.Kind == session.TextBlock {

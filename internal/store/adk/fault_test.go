@@ -86,7 +86,7 @@ func TestFaultsOfASession(t *testing.T) {
 		{"Go's zero time", g2, row{"state": `{}`, "update_time": "0001-01-01 00:00:00+00:00"}, session.BadTime},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			list := tc.gen.session(tc.row.columns).Faults
+			list := tc.gen.makeSession(tc.row.columns).Faults
 			if tc.want == 0 && len(list) > 0 || tc.want != 0 && (len(list) != 1 || list[0].Kind != tc.want) {
 				t.Errorf("got %+v", list)
 			}

@@ -16,41 +16,41 @@ import (
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
-// finish sets what only all items together can tell.
-func (n *notes) finish(s *session.Session) {
-	n.relate(s)
+// finishSession sets what only all items together can tell.
+func (n *notes) finishSession(s *session.Session) {
+	n.relateItems(s)
 	n.tellDialects(s)
 	for i := range s.Items { // nearly every event has a dialect, and nobody asks for it again
-		kept := n.of(&s.Items[i])
+		kept := n.loadNote(&s.Items[i])
 		kept.dialect, kept.aware = "", false
-		n.keep(s.Items[i].Key, kept)
+		n.keepNote(s.Items[i].Key, kept)
 	}
 }
 
-// relate sets what items tell of each other, anew where it was set before.
-func (n *notes) relate(s *session.Session) {
+// relateItems sets what items tell of each other, anew where it was set before.
+func (n *notes) relateItems(s *session.Session) {
 	for i := range s.Items {
 		it := &s.Items[i]
 		it.Flags &^= session.Rewound | session.Compacted
-		if it.Kind == session.Other && n.of(it).summary != nil {
+		if it.Kind == session.Other && n.loadNote(it).summary != nil {
 			it.Kind = session.Summary // it was annulled
 		}
 		if it.Kind == session.Summary {
 			it.KeptFrom = 0
 		}
 	}
-	n.rewind(s)
-	n.compact(s)
-	n.supersede(s)
-	n.ask(s)
+	n.markRewound(s)
+	n.markCompacted(s)
+	n.markSuperseded(s)
+	n.markAsked(s)
 }
 
-// rewind marks what was annulled: everything from the first event of an invocation
+// markRewound marks what was annulled: everything from the first event of an invocation
 // up to the event that says so, itself included. A rewind that a later one annulled
 // annuls nothing; one to an invocation that is not there, only itself.
-func (n *notes) rewind(s *session.Session) {
+func (n *notes) markRewound(s *session.Session) {
 	for i := len(s.Items) - 1; i >= 0; i-- {
-		to := n.of(&s.Items[i]).rewind
+		to := n.loadNote(&s.Items[i]).rewind
 		if to == "" {
 			continue
 		}
@@ -68,11 +68,11 @@ func (n *notes) rewind(s *session.Session) {
 	}
 }
 
-// supersede says which results of a long-running call stand for a later one: the
+// markSuperseded says which results of a long-running call stand for a later one: the
 // last one counts (docs/stores/adk.md#what-an-agent-sees). The only one is an answer, whatever it says: that a tool's
 // own words mean that more will come, a reader cannot know, and a call that still
 // waits for it is answered for every provider.
-func (n *notes) supersede(s *session.Session) {
+func (n *notes) markSuperseded(s *session.Session) {
 	type waiting struct{ item, nth int } // of the last result, item -1 without one
 	calls := map[string]waiting{}
 	for i := range s.Items {
@@ -80,7 +80,7 @@ func (n *notes) supersede(s *session.Session) {
 		if !it.OnWire() {
 			continue
 		}
-		asks := n.of(it).asks
+		asks := n.loadNote(it).asks
 		for nth := range it.Results {
 			last, ok := calls[it.Results[nth].CallID]
 			if !asks {
@@ -121,7 +121,7 @@ type notes struct {
 	some  atomic.Bool // there was one
 }
 
-func (n *notes) keep(key string, value note) {
+func (n *notes) keepNote(key string, value note) {
 	if value != (note{}) {
 		n.some.Store(true)
 		n.byKey.Store(key, value)
@@ -130,7 +130,7 @@ func (n *notes) keep(key string, value note) {
 	}
 }
 
-func (n *notes) of(it *session.Item) note {
+func (n *notes) loadNote(it *session.Item) note {
 	if !n.some.Load() {
 		return note{}
 	}
@@ -143,21 +143,21 @@ func (n *notes) of(it *session.Item) note {
 func noteOf(g generation, s *stored) note {
 	n := note{dialect: s.dialect, aware: g == p1 && s.time.Zoned}
 	n.asks = len(s.Actions.RequestedToolConfirmations)+len(s.Actions.RequestedAuthConfigs) > 0
-	n.about = questions(g, s)
-	if g.python() {
+	n.about = findQuestions(g, s)
+	if g.isPython() {
 		n.rewind = s.Actions.RewindBeforeInvocationID
 	}
 	switch c := s.Actions.Compaction; {
 	case c == nil || s.broken:
 	case g == j1: // everything up to the end, of the last summary only
-		n.summary = &span{end: c.end(), sole: true}
+		n.summary = &span{end: c.endTime(), sole: true}
 		if n.summary.end.IsZero() {
 			n.summary.end = time.Unix(endOfTime, 0)
 		}
 	case g.summaryFault(s) == "":
 		// adk-python leaves out every event before a summary that is not older than
 		// its start; the others, as adk-java does it, what lies within the span (docs/stores/adk.md#what-an-agent-sees).
-		n.summary = &span{start: c.start(), end: c.end(), open: g.python(), local: g == p0}
+		n.summary = &span{start: c.startTime(), end: c.endTime(), open: g.isPython(), local: g == p0}
 		for _, e := range c.ExcludedEvents {
 			n.summary.except = append(n.summary.except, excluded{e.InvocationID, spanTime(e.Timestamp).Time})
 		}
@@ -171,9 +171,9 @@ const (
 	credential   = "adk_request_credential"
 )
 
-// questions are the calls that an event asks a person about, by the ids of the
+// findQuestions are the calls that an event asks a person about, by the ids of the
 // questions, nil for none.
-func questions(g generation, s *stored) (about *map[string]string) {
+func findQuestions(g generation, s *stored) (about *map[string]string) {
 	if s.Content == nil {
 		return nil
 	}
@@ -186,7 +186,7 @@ func questions(g generation, s *stored) (about *map[string]string) {
 			FunctionCallID       string       `json:"functionCallId"` // of a request for credentials
 			OriginalFunctionCall functionCall `json:"originalFunctionCall"`
 		}
-		if g.decode(f.Args, &args) != nil {
+		if g.decodeJSON(f.Args, &args) != nil {
 			continue
 		}
 		if about == nil {
@@ -197,12 +197,12 @@ func questions(g generation, s *stored) (about *map[string]string) {
 	return about
 }
 
-// ask says about which calls a person was asked who can still answer: those of questions
+// markAsked says about which calls a person was asked who can still answer: those of questions
 // without an answer, as long as neither the caller nor the user went on. adk-python
 // stores a question before the response that stands for the one to come, and a consumer
 // that stops at the question leaves the call without any; confirmed, the tool runs, and
 // its response follows.
-func (n *notes) ask(s *session.Session) {
+func (n *notes) markAsked(s *session.Session) {
 	type speaker struct{ agent, branch string }
 	wentOn, answered, open := map[speaker]bool{}, map[string]bool{}, map[string]bool{}
 	for i := len(s.Items) - 1; i >= 0; i-- {
@@ -216,13 +216,13 @@ func (n *notes) ask(s *session.Session) {
 		for nth := range it.Results {
 			answered[it.Results[nth].CallID] = true
 		}
-		if it.OnWire() && !it.Answers() {
+		if it.OnWire() && !it.IsAnswer() {
 			if it.Role == session.User {
 				by = speaker{}
 			}
 			wentOn[by] = true
 		}
-		about := n.of(it).about
+		about := n.loadNote(it).about
 		if about == nil || it.Flags&(session.Rewound|session.Compacted) != 0 {
 			continue
 		}
@@ -240,7 +240,7 @@ func setAsked(it *session.Item, nth int, asked bool) {
 	}
 }
 
-func (w *writer) result(f *functionResponse) {
+func (w *writer) addResponse(f *functionResponse) {
 	name, value := onlyMember(f.Response)
 	text := ""
 	if value.Kind() == jsontext.KindString {
@@ -286,13 +286,13 @@ func onlyMember(v jsontext.Value) (name string, value jsontext.Value) {
 	if v.Kind() != jsontext.KindBeginObject {
 		return "", nil
 	}
-	scan := jsonscan.Over(v)
-	if scan.Members(func(n []byte) bool {
+	scan := jsonscan.NewScanner(v)
+	if scan.VisitMembers(func(n []byte) bool {
 		if value != nil && name != string(n) {
 			return false
 		}
 		name = string(n)
-		raw, ok := scan.Value()
+		raw, ok := scan.ReadValue()
 		value = raw
 		return ok
 	}) {
@@ -320,7 +320,7 @@ func (g generation) comparesSegments(s table.Schema) func(row columns, written t
 	switch {
 	case g == j1:
 		return func(columns, time.Time) bool { return false }
-	case g.document(), g == p0 && slices.Contains(events, "input_transcription"): // a column of 1.19
+	case g.hasDocument(), g == p0 && slices.Contains(events, "input_transcription"): // a column of 1.19
 		return func(_ columns, written time.Time) bool { return !written.Before(segmentsSince) }
 	case g == p0:
 		return func(columns, time.Time) bool { return false }

@@ -17,10 +17,10 @@ func conversation(events ...string) (string, *session.Session) {
 		it := session.Item{Table: tableEvents, Key: fmt.Sprint(i)}
 		at := 1000 + i
 		r := row{"timestamp": float64(at), "event_data": fmt.Sprintf(`{"timestamp":%d,"author":"a",%s}`, at, e)}
-		ps.item(r.columns, &it, false, notes)
+		ps.decodeItem(r.columns, &it, false, notes)
 		s.Items = append(s.Items, it)
 	}
-	notes.finish(s)
+	notes.finishSession(s)
 	var b strings.Builder
 	for i := range s.Items {
 		b.WriteString(fate(&s.Items[i]))
@@ -103,8 +103,8 @@ func TestCompactionOnALocalClock(t *testing.T) {
 		}
 		s.Items[4].Kind = session.Summary
 		notes := &notes{}
-		notes.keep("4", note{summary: &span{start: time.Unix(100_001, 0), end: time.Unix(100_003, 0), open: true, local: true}})
-		notes.finish(s)
+		notes.keepNote("4", note{summary: &span{start: time.Unix(100_001, 0), end: time.Unix(100_003, 0), open: true, local: true}})
+		notes.finishSession(s)
 		got := ""
 		for i := range s.Items {
 			got += fate(&s.Items[i])
@@ -125,7 +125,7 @@ func TestSpan(t *testing.T) {
 		invocation string
 		want       bool
 	}{{9, "", false}, {10, "", true}, {20, "", true}, {21, "", false}, {15, "e-1", false}, {15, "e-2", true}} {
-		if got := c.has(&session.Item{Time: at(tc.at), Invocation: tc.invocation}, true); got != tc.want {
+		if got := c.coversItem(&session.Item{Time: at(tc.at), Invocation: tc.invocation}, true); got != tc.want {
 			t.Errorf("second %d of %q: %v", tc.at, tc.invocation, got)
 		}
 	}
@@ -204,10 +204,10 @@ func TestMixedDialects(t *testing.T) {
 			s, notes := &session.Session{ID: "s"}, &notes{}
 			for i, r := range tc.rows {
 				it := session.Item{Table: tableEvents, Key: fmt.Sprint(i)}
-				tc.gen.item(r.columns, &it, false, notes)
+				tc.gen.decodeItem(r.columns, &it, false, notes)
 				s.Items = append(s.Items, it)
 			}
-			notes.finish(s)
+			notes.finishSession(s)
 			got := ""
 			for _, f := range s.Faults {
 				got += f.Detail
@@ -225,13 +225,13 @@ func TestNotesAreForgotten(t *testing.T) {
 	for i := range 3 {
 		it := session.Item{Table: tableEvents, Key: fmt.Sprint(i)}
 		r := row{"timestamp": float64(i), "event_data": `{"author":"a","invocationId":"i"}`}
-		ps.item(r.columns, &it, false, n)
-		if n.of(&it).dialect == "" {
+		ps.decodeItem(r.columns, &it, false, n)
+		if n.loadNote(&it).dialect == "" {
 			t.Error("the event has no dialect")
 		}
 		s.Items = append(s.Items, it)
 	}
-	n.finish(s)
+	n.finishSession(s)
 	n.byKey.Range(func(key, value any) bool {
 		t.Errorf("%v is kept: %+v", key, value)
 		return true

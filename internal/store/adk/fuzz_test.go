@@ -21,7 +21,7 @@ func FuzzDocument(f *testing.F) {
 			r := row{"timestamp": "2026-11-20 21:40:00", "event_data": data}
 			full, bare := session.Item{Key: "k"}, session.Item{Key: "k"}
 			notes := &notes{}
-			faultsFull, faultsBare := g.item(r.columns, &full, true, notes), g.item(r.columns, &bare, false, notes)
+			faultsFull, faultsBare := g.decodeItem(r.columns, &full, true, notes), g.decodeItem(r.columns, &bare, false, notes)
 			if full.Body == nil || bare.Body != nil {
 				t.Fatal("a body is missing, or too much")
 			}
@@ -36,7 +36,7 @@ func FuzzDocument(f *testing.F) {
 					t.Errorf("a result of %d bytes has the digest of another text", len(result.Text))
 				}
 			}
-			notes.finish(&session.Session{Items: []session.Item{full}})
+			notes.finishSession(&session.Session{Items: []session.Item{full}})
 		}
 	})
 }

@@ -33,11 +33,11 @@ const (
 	tableMetadata = "adk_internal_metadata"
 )
 
-func (g generation) python() bool { return g == p0 || g == p1 || g == ps }
-func (g generation) golang() bool { return g == g1 || g == g2 }
+func (g generation) isPython() bool { return g == p0 || g == p1 || g == ps }
+func (g generation) isGo() bool     { return g == g1 || g == g2 }
 
-// document reports whether an event is one JSON document in the column event_data.
-func (g generation) document() bool { return g == p1 || g == ps || g == j1 }
+// hasDocument reports whether an event is one JSON document in the column event_data.
+func (g generation) hasDocument() bool { return g == p1 || g == ps || g == j1 }
 
 // traits are what is known of a generation besides its columns.
 type traits struct {
@@ -80,14 +80,14 @@ var traitsOf = map[generation]traits{
 // Only P0 and G1 need a look at rows: they have nearly the same columns.
 func generationOf(ctx context.Context, db table.Reader, s table.Schema) generation {
 	switch {
-	case !s.Has(tableSessions, "app_name", "user_id", "id", "state"),
-		!s.Has(tableEvents, "id", "app_name", "user_id", "session_id", "invocation_id", "timestamp"):
+	case !s.HasColumns(tableSessions, "app_name", "user_id", "id", "state"),
+		!s.HasColumns(tableEvents, "id", "app_name", "user_id", "session_id", "invocation_id", "timestamp"):
 		return ""
-	case s.Has(tableEvents, "event_data"):
+	case s.HasColumns(tableEvents, "event_data"):
 		return documentGeneration(ctx, db, s)
-	case !s.Has(tableEvents, "author", "branch", "actions", "content"):
+	case !s.HasColumns(tableEvents, "author", "branch", "actions", "content"):
 		return ""
-	case s.Has(tableEvents, "node_info_json"), s.Has(tableEvents, "isolation_scope"):
+	case s.HasColumns(tableEvents, "node_info_json"), s.HasColumns(tableEvents, "isolation_scope"):
 		return g2
 	}
 	return columnGeneration(ctx, db, s)
@@ -100,11 +100,11 @@ func generationOf(ctx context.Context, db table.Reader, s table.Schema) generati
 // lower case.
 func documentGeneration(ctx context.Context, db table.Reader, s table.Schema) generation {
 	events := s.Tables[tableEvents]
-	if !s.Has(tableMetadata, "key", "value") && strings.EqualFold(events.Column("timestamp").Type, "REAL") {
+	if !s.HasColumns(tableMetadata, "key", "value") && strings.EqualFold(events.Column("timestamp").Type, "REAL") {
 		return ps
 	}
 	texts := 0
-	err := sample(ctx, db, []string{"timestamp"}, func(row []table.Value) {
+	err := sampleEvents(ctx, db, []string{"timestamp"}, func(row []table.Value) {
 		switch row[0].(type) {
 		case string:
 			texts++
@@ -128,7 +128,7 @@ func documentGeneration(ctx context.Context, db table.Reader, s table.Schema) ge
 func columnGeneration(ctx context.Context, db table.Reader, s table.Schema) generation {
 	events := s.Tables[tableEvents]
 	pickled, zoned, timed := 0, 0, 0
-	err := sample(ctx, db, []string{"actions", "timestamp"}, func(row []table.Value) {
+	err := sampleEvents(ctx, db, []string{"actions", "timestamp"}, func(row []table.Value) {
 		switch actions := column.Bytes(row[0]); {
 		case len(actions) == 0:
 		case actions[0] == 0x80:
@@ -159,8 +159,8 @@ func columnGeneration(ctx context.Context, db table.Reader, s table.Schema) gene
 	return g1
 }
 
-// sample hands columns of the first events to fn.
-func sample(ctx context.Context, db table.Reader, columns []string, fn func(row []table.Value)) error {
+// sampleEvents hands columns of the first events to fn.
+func sampleEvents(ctx context.Context, db table.Reader, columns []string, fn func(row []table.Value)) error {
 	const most = 100
 	rows := 0
 	_, err := db.Scan(ctx, table.Selection{Table: tableEvents, Columns: columns, Glance: true}, func(_ table.Place, row []table.Value) error {
@@ -176,17 +176,17 @@ func sample(ctx context.Context, db table.Reader, columns []string, fn func(row 
 // zoneBehind is a zone behind a time.
 var zoneBehind = pattern.Lazy(`[+-][0-9]{2}:[0-9]{2}$`)
 
-// facts is what is known of a store of this generation.
-func (g generation) facts(s table.Schema) session.Store {
+// storeFacts is what is known of a store of this generation.
+func (g generation) storeFacts(s table.Schema) session.Store {
 	known := traitsOf[g]
 	facts := session.Store{
 		Kind: kindName, Title: kindTitle, Generation: string(g), Requests: session.Requests{Adapts: Adaptations, Model: "gemini"},
 		Reader: session.Reader{
 			BranchModel: "path", ForeignText: true, GathersResults: true, LastResult: true, SilentLabels: true,
-			HidesToolRuns: g.python(), OpenScopes: known.openScopes, Retells: known.retells, TurnsTies: g != ps,
+			HidesToolRuns: g.isPython(), OpenScopes: known.openScopes, Retells: known.retells, TurnsTies: g != ps,
 			PrefixReaders: known.prefixReaders, PrefixUntold: known.prefixUntold,
 		},
-		Versions: "written by " + g.runtime(s), Advice: g.advice(s),
+		Versions: "written by " + g.describeRuntime(s), Advice: g.runtimeAdvice(s),
 	}
 	if s.Tables[tableEvents].Column("content").Type == binaryJSON || s.Tables[tableEvents].Column("event_data").Type == binaryJSON {
 		facts.Refuses = "jsonb refuses a result with the character U+0000 or half of a surrogate pair, and the runtime one that another request overtook"
@@ -200,7 +200,7 @@ const binaryJSON = "jsonb"
 // unknownVersion says what is wrong with the version that the database gives its
 // schema, "" when it is the known one (docs/stores/adk.md#what-is-read).
 func (g generation) unknownVersion(ctx context.Context, db table.Reader, s table.Schema) string {
-	if !s.Has(tableMetadata, "key", "value") {
+	if !s.HasColumns(tableMetadata, "key", "value") {
 		return ""
 	}
 	version, known := "", false
@@ -235,13 +235,13 @@ var columnReleases = []struct{ column, release string }{
 	{"long_running_tool_ids_json", "0.3.0"},
 }
 
-func (g generation) runtime(s table.Schema) string {
+func (g generation) describeRuntime(s table.Schema) string {
 	if known := traitsOf[g].runtime; known != "" {
 		return known
 	}
 	before := ""
 	for _, c := range columnReleases {
-		if s.Has(tableEvents, c.column) {
+		if s.HasColumns(tableEvents, c.column) {
 			return "adk-python (DatabaseSessionService); its tables were created by " + c.release + " or later" + before
 		}
 		before = ", before " + c.release
@@ -249,10 +249,10 @@ func (g generation) runtime(s table.Schema) string {
 	return "adk-python (DatabaseSessionService); its tables were created by 0.1 or 0.2"
 }
 
-// advice is about what a runtime makes of the store that people should know.
-func (g generation) advice(s table.Schema) []string {
+// runtimeAdvice is about what a runtime makes of the store that people should know.
+func (g generation) runtimeAdvice(s table.Schema) []string {
 	switch {
-	case g == p0 && !s.Has(tableEvents, "input_transcription"):
+	case g == p0 && !s.HasColumns(tableEvents, "input_transcription"):
 		return []string{"The table events lacks columns that newer releases of adk-python need and do not add. They fail with " +
 			"\"column events.… does not exist\". `adk migrate session` writes a database with the newest schema."}
 	case traitsOf[g].sends != "":

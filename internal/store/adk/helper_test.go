@@ -69,7 +69,7 @@ func (r row) columns(column string) any { return r[column] }
 // decoded decodes one event with its body.
 func decoded(g generation, r row) (session.Item, []session.Fault) {
 	if _, has := r["timestamp"]; !has {
-		r["timestamp"] = map[bool]any{true: "2026-11-20 21:40:00.000001", false: "2026-11-20 21:40:00.000001+00:00"}[g.python()]
+		r["timestamp"] = map[bool]any{true: "2026-11-20 21:40:00.000001", false: "2026-11-20 21:40:00.000001+00:00"}[g.isPython()]
 		if g == ps {
 			r["timestamp"] = 1795210800.000001
 		}
@@ -78,6 +78,6 @@ func decoded(g generation, r row) (session.Item, []session.Fault) {
 		r["actions"] = []byte("\x80\x05N.")
 	}
 	it := session.Item{Table: tableEvents, Key: "k"}
-	list := g.item(r.columns, &it, true, &notes{})
+	list := g.decodeItem(r.columns, &it, true, &notes{})
 	return it, list
 }

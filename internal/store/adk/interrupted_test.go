@@ -41,7 +41,7 @@ func TestHealthySessionsHaveNoWarning(t *testing.T) {
 					t.Errorf("%s %s %s:%d %s", f.Severity, f.Rule.ID, f.Session, f.Item, f.Message)
 				}
 			}
-			if !plan.Empty() {
+			if !plan.IsEmpty() {
 				t.Errorf("there is something to repair:\n%s", told(plan))
 			}
 			for _, s := range sessions {
@@ -161,7 +161,7 @@ func leftRefused(plan *repair.Plan) (calls []string) {
 }
 
 func isOpen(f *check.Finding) bool {
-	return f.Refused() && strings.HasPrefix(f.Rule.ID, "SC10")
+	return f.IsRefused() && strings.HasPrefix(f.Rule.ID, "SC10")
 }
 
 // interrupted is a random session whose runtime was killed: it ends in the middle of a

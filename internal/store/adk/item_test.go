@@ -196,7 +196,7 @@ func TestOutlineHasNoTexts(t *testing.T) {
 	}
 	full, _ := decoded(g2, r)
 	bare := session.Item{Table: tableEvents, Key: "k"}
-	g2.item(r.columns, &bare, false, &notes{})
+	g2.decodeItem(r.columns, &bare, false, &notes{})
 	if bare.Body != nil || bare.Calls[0].Args != "" || bare.Results[0].Text != "" {
 		t.Errorf("got %+v", bare)
 	}
@@ -215,7 +215,7 @@ func TestHiddenRequests(t *testing.T) {
 			for author, form := range map[string]string{"a": call, "user": answer} {
 				content := fmt.Sprintf(form, tool)
 				r := row{"author": author, "content": content}
-				if g.document() {
+				if g.hasDocument() {
 					r = row{"event_data": fmt.Sprintf(`{"author":%q,"content":%s}`, author, content)}
 				}
 				if it, list := decoded(g, r); it.Flags.Has(session.Unshown) != hides || len(list) > 0 {

@@ -42,7 +42,7 @@ func TestALateAnswerGoesBeforeTheMadeUpOne(t *testing.T) {
 				if open := unanswered(t, path, g, s.ID); len(open) > 0 {
 					t.Errorf("%v have no response", open)
 				}
-				if name == "a long-running call" && !plan.Empty() {
+				if name == "a long-running call" && !plan.IsEmpty() {
 					t.Errorf("there is something to repair:\n%s", told(plan))
 				}
 			})

@@ -38,14 +38,14 @@ const passedOver = "; releases with the fix of google/adk-python#6348 (July 2026
 // that was read.
 func (g generation) decodeMembers(row columns, name, kind string, data []byte, into any, list *faults) ([]byte, error) {
 	reader, who := members.Go, "adk-go"
-	if g.python() {
+	if g.isPython() {
 		reader, who = members.Python, "adk-python"
 	}
 	var wrong []members.Wrong
 	if g != j1 { // which takes what it finds
 		wrong = members.Check(reader, kind, data)
 	}
-	wrong = g.overrule(row, name, data, wrong)
+	wrong = g.adjustMembers(row, name, data, wrong)
 	mended := data
 	if len(wrong) > 0 {
 		var err error
@@ -57,7 +57,7 @@ func (g generation) decodeMembers(row columns, name, kind string, data []byte, i
 		}
 	}
 	if into != nil {
-		err := g.decode(mended, into)
+		err := g.decodeJSON(mended, into)
 		if err != nil && g == j1 {
 			mended, err = g.decodeLoosely(name, data, into, list)
 		}
@@ -93,25 +93,25 @@ func (g generation) decodeMembers(row columns, name, kind string, data []byte, i
 func (g generation) decodeLoosely(name string, data []byte, into any, list *faults) ([]byte, error) {
 	const most = 100
 	for range most {
-		err := g.decode(data, into)
+		err := g.decodeJSON(data, into)
 		wrong, ok := errors.AsType[*json.SemanticError](err)
 		if !ok {
 			return data, err
 		}
 		at := string(wrong.JSONPointer)
 		call := strings.HasSuffix(at, "/function_call/id") || strings.HasSuffix(at, "/functionCall/id")
-		rest, failed := jsonedit.Set(data, at, nil)
+		rest, failed := jsonedit.SetValue(data, at, nil)
 		if call || failed != nil || at == "/content/parts" && wrong.JSONKind != jsontext.KindString {
 			return data, err
 		}
 		data = rest
-		list.add(session.UnknownPart, name+at, name+at+" is not of the type that adk-js writes: it loads the event as it is, and sessctl reads the rest")
+		list.addFault(session.UnknownPart, name+at, name+at+" is not of the type that adk-js writes: it loads the event as it is, and sessctl reads the rest")
 	}
-	return data, g.decode(data, into)
+	return data, g.decodeJSON(data, into)
 }
 
-// overrule changes what the table says where a reader takes a value from a column.
-func (g generation) overrule(row columns, name string, data []byte, list []members.Wrong) []members.Wrong {
+// adjustMembers changes what the table says where a reader takes a value from a column.
+func (g generation) adjustMembers(row columns, name string, data []byte, list []members.Wrong) []members.Wrong {
 	kept := list[:0]
 	for _, w := range list {
 		member := strings.TrimPrefix(string(w.Pointer), "/")

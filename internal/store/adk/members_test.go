@@ -68,11 +68,11 @@ func TestEveryMember(t *testing.T) {
 	}
 	for _, g := range []generation{p0, p1, ps, g1, g2} {
 		columns, members, told := map[string]string{"event_data": "Event"}, map[string]bool{}, 0
-		if !g.document() {
+		if !g.hasDocument() {
 			columns = columnTypes[g == p0]
 		}
 		for name, of := range columns {
-			for _, m := range within(models, tried{name, "%s", ""}, of, g.python()) {
+			for _, m := range within(models, tried{name, "%s", ""}, of, g.isPython()) {
 				if m.path == "event_data" || g == p1 && (m.path == "event_data/id" || m.path == "event_data/invocation_id" || m.path == "event_data/timestamp") {
 					continue // the columns count
 				}
@@ -98,7 +98,7 @@ func mends(g generation, stored row) string {
 		stored["actions"] = []byte(text)
 	}
 	was, list := decoded(g, stored)
-	r := revise(rowRecord(stored))
+	r := newRevision(rowRecord(stored))
 	told := 0
 	for _, f := range list {
 		if f.Kind != session.Undecodable {
@@ -139,7 +139,7 @@ type rowRecord row
 
 func (r rowRecord) Value(column string) any { return r[column] }
 
-func (r rowRecord) Has(column string) bool { _, has := r[column]; return has }
+func (r rowRecord) HasColumn(column string) bool { _, has := r[column]; return has }
 
 var _ docedit.Record = rowRecord{}
 

@@ -71,7 +71,7 @@ func TestPythonsNumbersStay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if usual.Empty() && gen != adktest.P1 {
+			if usual.IsEmpty() && gen != adktest.P1 {
 				continue
 			}
 			path := created(t, gen, script)

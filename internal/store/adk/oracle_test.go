@@ -207,15 +207,15 @@ func eventsIn(t *testing.T, path string) map[string][]json.RawMessage {
 // is none.
 func requestOf(facts *session.Store, s *rules.Subject, next string) string {
 	var lines []string
-	if s.Stops() != "" {
-		return stopped(s.Stops())
+	if s.StopReason() != "" {
+		return stopped(s.StopReason())
 	}
 	if last := s.LastSummary(); last >= 0 {
 		lines = append(lines, "user "+facts.Retells.Summary+s.Items[last].Body.Text)
 	}
 	profile := rules.FindProfile("gemini")
 	numbers := s.NumberMessages(profile)
-	for n, m := range s.Arranged() {
+	for n, m := range s.ArrangedMessages() {
 		if numbers[n] < 0 {
 			continue
 		}

@@ -28,12 +28,12 @@ type columns func(column string) any
 // faults are the defects of one record.
 type faults []session.Fault
 
-func (f *faults) add(kind session.FaultKind, field, detail string) {
+func (f *faults) addFault(kind session.FaultKind, field, detail string) {
 	*f = append(*f, session.Fault{Kind: kind, Field: field, Detail: detail, Unloads: kind == session.RequiredNull})
 }
 
-// unknown notes what does not decode; whole says that it is not damaged.
-func (f *faults) unknown(field, detail string, whole bool) {
+// addUndecodable notes what does not decode; whole says that it is not damaged.
+func (f *faults) addUndecodable(field, detail string, whole bool) {
 	*f = append(*f, session.Fault{Kind: session.Undecodable, Field: field, Detail: detail, Whole: whole})
 }
 
@@ -56,27 +56,27 @@ type memory struct {
 	recent  jsonscan.Recent
 }
 
-// read takes an event out of its row.
-func (g generation) read(row columns, s *stored) (list faults) {
+// readEvent takes an event out of its row.
+func (g generation) readEvent(row columns, s *stored) (list faults) {
 	s.time = stampOf(columnTimes, row("timestamp"), g.unitOf(row("timestamp")))
 	if row("timestamp") == nil {
-		list.add(session.RequiredNull, "timestamp", "The event cannot be placed in its session.")
-		list[len(list)-1].Unloads = g.python() // which asks the time for its number
+		list.addFault(session.RequiredNull, "timestamp", "The event cannot be placed in its session.")
+		list[len(list)-1].Unloads = g.isPython() // which asks the time for its number
 	}
 	if s.time.Wrong != "" {
-		list.add(session.BadTime, "timestamp", s.time.Wrong)
+		list.addFault(session.BadTime, "timestamp", s.time.Wrong)
 	}
 	s.dialect = g.dialectOf(row, s.time)
-	if g.document() {
+	if g.hasDocument() {
 		g.readDocument(row, s, &list)
 	} else {
 		g.readColumns(row, s, &list)
 	}
 	switch {
 	case s.Branch.wrong && g == j1:
-		list.add(session.UnknownPart, "branch", wrongBranch+", and adk-js goes on without it")
+		list.addFault(session.UnknownPart, "branch", wrongBranch+", and adk-js goes on without it")
 	case s.Branch.wrong:
-		list.unknown("branch", wrongBranch, true)
+		list.addUndecodable("branch", wrongBranch, true)
 	}
 	return list
 }
@@ -87,19 +87,19 @@ func (g generation) readDocument(row columns, s *stored, list *faults) {
 	s.raw = column.Bytes(row("event_data"))
 	if s.raw == nil {
 		s.InvocationID, s.broken = column.Text(row("invocation_id")), true
-		list.add(session.RequiredNull, "event_data", "The session cannot be loaded, and the text of the event is stored nowhere else.")
+		list.addFault(session.RequiredNull, "event_data", "The session cannot be loaded, and the text of the event is stored nowhere else.")
 		return
 	}
 	said, err := g.decodeMembers(row, "event_data", "Event!", s.raw, &s.event, list)
 	if s.said = said; err != nil {
 		s.event, s.broken = event{InvocationID: column.Text(row("invocation_id"))}, true
-		list.unknown("event_data", explain(err), jsonedit.Whole(s.raw))
+		list.addUndecodable("event_data", explainError(err), jsonedit.IsWhole(s.raw))
 		return
 	}
 	if g == j1 && string(s.IsCompacted) == "true" {
-		s.Actions.Compaction = s.compaction()
+		s.Actions.Compaction = s.readCompaction()
 	}
-	g.compare(row, s, list)
+	g.compareCopies(row, s, list)
 }
 
 // jsonColumns are the columns of an event that hold JSON, with what is read of it.
@@ -123,7 +123,7 @@ var metadataColumns = []string{
 // readColumns reads each column on its own, so that what is wrong with one leaves
 // the others.
 func (g generation) readColumns(row columns, s *stored, list *faults) {
-	s.InvocationID, s.Author = s.recent.Keep(column.Bytes(row("invocation_id"))), s.recent.Keep(column.Bytes(row("author")))
+	s.InvocationID, s.Author = s.recent.KeepText(column.Bytes(row("invocation_id"))), s.recent.KeepText(column.Bytes(row("author")))
 	s.Branch, s.IsolationScope = columnLabel(column.Text(row("branch"))), column.Text(row("isolation_scope"))
 	partial, _ := row("partial").(int64)
 	s.Partial, s.raw = partial != 0, column.Bytes(row("content"))
@@ -135,14 +135,14 @@ func (g generation) readColumns(row columns, s *stored, list *faults) {
 		said, err := g.decodeMembers(row, c.name, columnTypes[g == p0][c.name], data, c.into(&s.event), list)
 		if err != nil {
 			s.broken = true
-			list.unknown(c.name, explain(err), jsonedit.Whole(data))
+			list.addUndecodable(c.name, explainError(err), jsonedit.IsWhole(data))
 		}
 		if c.name == "content" {
 			s.said = said
 		}
 	}
 	for _, name := range metadataColumns {
-		if data := column.Bytes(row(name)); (len(data) > 0 || g == p0 && data != nil) && !jsonscan.Valid(data) && !g.isJSON(data) {
+		if data := column.Bytes(row(name)); (len(data) > 0 || g == p0 && data != nil) && !jsonscan.IsUsualJSON(data) && !g.isJSON(data) {
 			null := "null" // which both readers take for nothing
 			*list = append(*list, session.Fault{
 				Kind: session.BadMetadata, Field: name, Detail: "it is not JSON, so the session fails to load", Default: &null, Unloads: true,
@@ -170,9 +170,9 @@ const (
 
 // Kind is ADK's row in the table of adapters. ADK has no default place: every
 // application names its own database.
-var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindTitle}, detect, newLayout)
+var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindTitle}, detectTables, newLayout)
 
-func detect(ctx context.Context, db table.Reader, s table.Schema) store.Detection {
+func detectTables(ctx context.Context, db table.Reader, s table.Schema) store.Detection {
 	gen := generationOf(ctx, db, s)
 	if gen == "" {
 		return store.Detection{}
@@ -195,27 +195,27 @@ func newLayout(ctx context.Context, db table.Reader, s table.Schema) (session.St
 		Events:   eventlog.Table{Name: tableEvents, Columns: s.Columns(tableEvents), Key: []string{"app_name", "user_id", "session_id"}, ID: "id"},
 		Known:    tables,
 		Place:    []string{"timestamp"},
-		Order:    gen.order,
+		Order:    gen.eventOrder,
 		Timed:    gen != j1, // whose numbers are milliseconds
 		Session: func(row eventlog.Row) *session.Session {
-			s := gen.session(row.Value)
+			s := gen.makeSession(row.Value)
 			s.Faults = append(s.Faults, shared.faultsOf(s)...)
 			return s
 		},
 		Item: func(row eventlog.Row, it *session.Item, body bool) []session.Fault {
-			faults := gen.item(row.Value, it, body, notes)
+			faults := gen.decodeItem(row.Value, it, body, notes)
 			if it.Branch != "" && bySegments(row.Value, it.Time) {
 				it.Flags |= session.BySegments
 			}
 			return faults
 		},
-		Finish:  notes.finish,
-		Relate:  notes.relate,
+		Finish:  notes.finishSession,
+		Relate:  notes.relateItems,
 		Said:    slices.DeleteFunc(slices.Clone(s.Columns(tableEvents)), saysNothing),
 		Content: withoutTime,
 		Write:   writes,
 	}
-	facts := gen.facts(s)
+	facts := gen.storeFacts(s)
 	if wrong := gen.unknownVersion(ctx, db, s); wrong != "" {
 		layout.Odd = session.Ref{Table: tableMetadata, Key: "schema_version"}
 		layout.Later.Doubt(wrong, "sessctl does not know what else that version changed")
@@ -226,15 +226,15 @@ func newLayout(ctx context.Context, db table.Reader, s table.Schema) (session.St
 	return facts, layout, nil
 }
 
-// order is where an event stands. Of events of one time adk-python's
+// eventOrder is where an event stands. Of events of one time adk-python's
 // SqliteSessionService reads the one that was written first before the others, since
 // its order goes by the rowid, too; the other readers ask for the newest first, get
 // ties in the order of writing, and turn the list around (docs/stores/adk.md#order).
-func (g generation) order(written table.Place, row eventlog.Row) (at, tie int64) {
+func (g generation) eventOrder(written table.Place, row eventlog.Row) (at, tie int64) {
 	if g != ps {
 		written = -written
 	}
-	return place(row.Value("timestamp")), int64(written)
+	return placeOf(row.Value("timestamp")), int64(written)
 }
 
 // saysNothing tells the columns that say where and when an event stands.
@@ -255,14 +255,14 @@ func withoutTime(name string, value any) any {
 	return value
 }
 
-// session makes a session of its row.
-func (g generation) session(row columns) *session.Session {
+// makeSession makes a session of its row.
+func (g generation) makeSession(row columns) *session.Session {
 	s := &session.Session{App: column.Text(row("app_name")), User: column.Text(row("user_id")), ID: column.Text(row("id")), Title: column.Text(row("title")), Tick: traitsOf[g].tick, OneAnswer: true}
 	var list faults
 	timeIn := func(name string) time.Time {
 		t := stampOf(columnTimes, row(name), g.unitOf(row(name)))
 		if t.Wrong != "" {
-			list.add(session.BadTime, name, t.Wrong)
+			list.addFault(session.BadTime, name, t.Wrong)
 		}
 		return t.Time
 	}
@@ -280,9 +280,9 @@ func (g generation) checkState(state any, list *faults) {
 	f := session.Fault{Field: "state", Default: &empty, Unloads: true}
 	data := column.Bytes(state)
 	switch {
-	case state == nil && g.python():
+	case state == nil && g.isPython():
 		f.Kind, f.Detail = session.RequiredNull, "The session cannot be loaded."
-	case state == nil || g.golang() && (len(data) == 0 || string(data) == "null") || g.isObject(data):
+	case state == nil || g.isGo() && (len(data) == 0 || string(data) == "null") || g.isObject(data):
 		return
 	default:
 		f.Kind, f.Detail = session.BadMetadata, "it is not a JSON object, so the session fails to load"

@@ -38,14 +38,14 @@ func TestOpenCallsAreNamed(t *testing.T) {
 				for _, f := range plan.Findings {
 					got = append(got, f.Rule.ID+" "+f.Severity.String())
 				}
-				if strings.Join(got, ", ") != open || !plan.Empty() {
+				if strings.Join(got, ", ") != open || !plan.IsEmpty() {
 					t.Errorf("found %q, want %q\n%s", got, open, told(plan))
 				}
 				before := dump(t, path)
-				if plan, _, err = repairtest.Repair(path, "waiting"); err != nil || plan.Empty() != (open == "") || len(plan.Findings) > 0 {
+				if plan, _, err = repairtest.Repair(path, "waiting"); err != nil || plan.IsEmpty() != (open == "") || len(plan.Findings) > 0 {
 					t.Fatalf("%v\n%s", err, told(plan))
 				}
-				if again, _, err := repairtest.Plan(path, "waiting"); err != nil || !again.Empty() || len(again.Findings) > 0 {
+				if again, _, err := repairtest.Plan(path, "waiting"); err != nil || !again.IsEmpty() || len(again.Findings) > 0 {
 					t.Errorf("a second repair has something to do: %v\n%s", err, told(again))
 				}
 				if open == "" && dump(t, path) != before {

@@ -19,7 +19,7 @@ import (
 func stable(t tester, path, before string, receipt *repair.Receipt) {
 	t.Helper()
 	after := dump(t, path)
-	if plan, again, err := repairtest.Repair(path); err != nil || again != nil || !plan.Empty() {
+	if plan, again, err := repairtest.Repair(path); err != nil || again != nil || !plan.IsEmpty() {
 		t.Fatalf("a second repair has something to do: %v %s", err, told(plan))
 	}
 	if diff := cmp.Diff(after, dump(t, path)); diff != "" {

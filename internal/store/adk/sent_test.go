@@ -49,7 +49,7 @@ func TestDatabasesOfJavaScript(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			st := jsStore(t, jsDatabase(t, name))
-			result, err := check.Run(t.Context(), st, check.Options{Rules: catalogue.Usual()})
+			result, err := check.Run(t.Context(), st, check.Options{Rules: catalogue.UsualRules()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -219,11 +219,11 @@ func shownTo(t *testing.T, facts *session.Store, tree *session.Tree, by, end int
 	var subject *rules.Subject
 	pass := rules.NewPass(facts, tree, rules.Judge{}, nil)
 	for _, v := range pass.ViewersOf(root) {
-		if v.Heard(by) >= 0 && v.Items[v.Heard(by)].Agent == agent {
+		if v.ViewerIndex(by) >= 0 && v.Items[v.ViewerIndex(by)].Agent == agent {
 			subject = v
 		}
 	}
-	out, err := view.Visible(view.Input{Store: facts, Tree: tree, Session: root.ID}, view.Question{Agent: agent, Branch: &branch})
+	out, err := view.BuildVisibility(view.Input{Store: facts, Tree: tree, Session: root.ID}, view.Question{Agent: agent, Branch: &branch})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,9 +234,9 @@ func shownTo(t *testing.T, facts *session.Store, tree *session.Tree, by, end int
 	}
 	for i := range out.Visibility.Events {
 		e := &out.Visibility.Events[i]
-		at := subject.Heard(e.Item)
+		at := subject.ViewerIndex(e.Item)
 		sees := out.Visibility.Cell(e, viewer, 0).Visible && e.Item < end && e.Stored().Kind == session.Message
-		if at < 0 && sees && e.Stored().Answers() && e.Stored().Agent == "" {
+		if at < 0 && sees && e.Stored().IsAnswer() && e.Stored().Agent == "" {
 			continue // the user's answer to another agent's call goes with that call
 		}
 		if sees != (at >= subject.Start && e.Item < end && subject.Items[at].OnWire()) {

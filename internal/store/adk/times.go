@@ -67,7 +67,7 @@ func jsonStamp(value jsontext.Value, in column.Unit) column.Stamp {
 			stored = number
 		}
 	case jsontext.KindString:
-		stored = unquote(value)
+		stored = unquoteText(value)
 	}
 	return stampOf(documentTimes, stored, in)
 }
@@ -89,12 +89,12 @@ func (g generation) unitOf(value any) column.Unit {
 	return column.Seconds
 }
 
-// place is where a time stands in the order in which the store's reader compares
+// placeOf is where a time stands in the order in which the store's reader compares
 // times, in microseconds: adk-go's and SQLAlchemy's are texts in SQLite, so that
 // times compare as their clocks showed them, whatever the offset (docs/stores/adk.md#order).
 // NULL comes first, as in SQL, and a text that is no time where its letters are. An
 // integer is its own place, in milliseconds: SQLite orders it before every text.
-func place(value any) int64 {
+func placeOf(value any) int64 {
 	switch v := value.(type) {
 	case nil:
 		return 0
@@ -105,7 +105,7 @@ func place(value any) int64 {
 	}
 	text := column.View(value)
 	if t, form := columnTimes.Parse(text); form != nil {
-		return column.Clock(t)
+		return column.ClockMicros(t)
 	}
 	if text < "1" {
 		return 0
@@ -119,10 +119,10 @@ const (
 	farthest = 14 * time.Hour
 )
 
-// zone is how far the clock of the items was from UTC, in which a summary gives its
+// guessZone is how far the clock of the items was from UTC, in which a summary gives its
 // limits: these are the times of the first and of the last event that it covers. Where
 // no zone makes them so, the summary was written right behind its end.
-func (c *span) zone(items []session.Item, written time.Time) time.Duration {
+func (c *span) guessZone(items []session.Item, written time.Time) time.Duration {
 	micros := map[int64]bool{}
 	for i := range items {
 		micros[items[i].Time.UnixMicro()] = true
@@ -141,8 +141,8 @@ func (c *span) zone(items []session.Item, written time.Time) time.Duration {
 	return written.Sub(c.end).Round(quarter)
 }
 
-// shifted is the span on another clock.
-func (c *span) shifted(zone time.Duration) *span {
+// shiftClock is the span on another clock.
+func (c *span) shiftClock(zone time.Duration) *span {
 	s := *c
 	s.start, s.end = s.start.Add(zone), s.end.Add(zone)
 	return &s
@@ -187,7 +187,7 @@ func (r *revision) wholeLater(value jsontext.Value, by int64) jsontext.Value {
 	if _, isText := r.Value("timestamp").(string); !whole || !isText {
 		return nil
 	}
-	was := time.UnixMicro(place(r.Value("timestamp")))
+	was := time.UnixMicro(placeOf(r.Value("timestamp")))
 	is := was.Add(time.Duration(by) * time.Microsecond)
 	return jsontext.Value(strconv.FormatInt(millis+is.UnixMilli()-was.UnixMilli(), 10))
 }
@@ -195,19 +195,19 @@ func (r *revision) wholeLater(value jsontext.Value, by int64) jsontext.Value {
 // timeLike is the time of a new event in a document, as its neighbour's is written, or
 // the neighbour's writer would have written it.
 func (r *revision) timeLike(near jsontext.Value, it *session.Item, later int64) (jsontext.Value, error) {
-	stored := jsonStamp(near, r.unit())
+	stored := jsonStamp(near, r.timeUnit())
 	_, whole := wholeMillis(near)
 	switch {
-	case r.unit() == column.Milliseconds:
-		return shifted(near, column.Milliseconds, later)
+	case r.timeUnit() == column.Milliseconds:
+		return shiftStamp(near, column.Milliseconds, later)
 	case whole:
 		return jsontext.Value(strconv.FormatInt(it.Time.UnixMilli(), 10)), nil
 	case it.Time.IsZero() || stored.Wrong != "":
-		return shifted(near, r.unit(), later)
+		return shiftStamp(near, r.timeUnit(), later)
 	case near.Kind() == jsontext.KindString:
-		return quote(it.Time.In(stored.Location()).Format(time.RFC3339Nano)), nil
+		return quoteText(it.Time.In(stored.Location()).Format(time.RFC3339Nano)), nil
 	case near != nil, r.documentSpelling()("invocation_id") == "invocation_id":
 		return inSeconds(it.Time.UnixMicro()), nil
 	}
-	return quote(it.Time.Format(time.RFC3339Nano)), nil
+	return quoteText(it.Time.Format(time.RFC3339Nano)), nil
 }

@@ -77,11 +77,11 @@ func TestPlaceFollowsTheReader(t *testing.T) {
 		"2026-11-20 22:01:39+00:00", "2026-11-20 22:58:39+01:00", "2026-11-20 23:00:00-05:00", "garbage",
 	}
 	for i := 1; i < len(rising); i++ {
-		if a, b := place(rising[i-1]), place(rising[i]); a >= b {
+		if a, b := placeOf(rising[i-1]), placeOf(rising[i]); a >= b {
 			t.Errorf("%v is at %d, and %v at %d", rising[i-1], a, rising[i], b)
 		}
 	}
-	if a, b := place(1795210750.058338), place(1795210750.058339); b-a != 1 {
+	if a, b := placeOf(1795210750.058338), placeOf(1795210750.058339); b-a != 1 {
 		t.Errorf("a microsecond becomes %d", b-a)
 	}
 }

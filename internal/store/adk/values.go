@@ -27,21 +27,21 @@ var (
 	python  = jsonscan.Decoder{Options: pythonJSON, Fold: true, NaN: true}
 )
 
-// decode reads a JSON text as the generation's reader does. Values within are parts of data.
-func (g generation) decode(data []byte, into any) error {
-	if g.python() {
+// decodeJSON reads a JSON text as the generation's reader does. Values within are parts of data.
+func (g generation) decodeJSON(data []byte, into any) error {
+	if g.isPython() {
 		return python.Unmarshal(data, into)
 	}
 	return jsonscan.Go.Unmarshal(data, into)
 }
 
-func unquote(v jsontext.Value) string {
+func unquoteText(v jsontext.Value) string {
 	return string(appendUnquoted(nil, v))
 }
 
 func appendUnquoted(to []byte, v jsontext.Value) []byte {
-	scan := jsonscan.Over(v)
-	if text, ok := scan.AppendText(to); ok && scan.Unicode() {
+	scan := jsonscan.NewScanner(v)
+	if text, ok := scan.AppendText(to); ok && scan.IsUnicode() {
 		return text
 	}
 	to, _ = jsontext.AppendUnquote(to, v) // never fails on what a decoder accepted
@@ -57,10 +57,10 @@ func jsonFloat(v jsontext.Value) (f float64, err error) {
 // none for Python, which writes it. SQLite's driver for Python refuses a text that is no UTF-8.
 func (g generation) isJSON(data []byte) bool {
 	v := jsontext.Value(data)
-	if g.python() {
-		v = jsonscan.Mask(data)
+	if g.isPython() {
+		v = jsonscan.MaskNaN(data)
 	}
-	return v.IsValid(goJSON) && (!g.python() || utf8.Valid(data))
+	return v.IsValid(goJSON) && (!g.isPython() || utf8.Valid(data))
 }
 
 // isObject reports whether a generation's reader takes a text for a JSON object.
@@ -68,8 +68,8 @@ func (g generation) isObject(data []byte) bool {
 	return g.isJSON(data) && jsontext.Value(data).Kind() == jsontext.KindBeginObject
 }
 
-// explain words a decoder's error without what the record says.
-func explain(err error) string {
+// explainError words a decoder's error without what the record says.
+func explainError(err error) string {
 	if wrong, ok := errors.AsType[*json.SemanticError](err); ok && wrong.JSONKind != jsontext.KindInvalid {
 		return fmt.Sprintf("%q holds a value of the wrong type", string(wrong.JSONPointer))
 	}

@@ -17,17 +17,17 @@ import (
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
-// insert makes the row of results that nobody stored: one event of the agent that made the
+// insertResults makes the row of results that nobody stored: one event of the agent that made the
 // calls, in the role of the user, as ADK stores the results of one turn (docs/stores/adk.md#what-is-read).
-func insert(s *session.Session, it *session.Item, neighbour *docedit.Row, id string) ([]table.Field, error) {
+func insertResults(s *session.Session, it *session.Item, neighbour *docedit.Row, id string) ([]table.Field, error) {
 	near := &revision{neighbour}
-	return near.event(it, id, near.responses(s, it))
+	return near.composeEvent(it, id, near.composeResponses(s, it))
 }
 
-// responses are the parts with the results that a new event has.
-func (r *revision) responses(s *session.Session, it *session.Item) []byte {
+// composeResponses are the parts with the results that a new event has.
+func (r *revision) composeResponses(s *session.Session, it *session.Item) []byte {
 	var part, said spot // of the neighbour
-	if calls, results := r.said(r.parts()); len(results) > 0 {
+	if calls, results := r.callSpots(r.partSpots()); len(results) > 0 {
 		part, said = results[0].Holder(), results[0]
 	} else if len(calls) > 0 {
 		part = calls[0].Holder()
@@ -37,23 +37,23 @@ func (r *revision) responses(s *session.Session, it *session.Item) []byte {
 	for i := range it.Results {
 		result := &it.Results[i]
 		answer := map[bool]string{false: "result", true: "error"}[result.IsError]
-		parts[i] = r.object(spelled, part, member{"function_response", r.object(spelled, said,
-			member{"id", quote(result.CallID)}, member{"name", quote(toolOf(s, it, result))},
-			member{"response", r.object(spelled, spot{}, member{answer, quote(result.Text)})})})
+		parts[i] = r.composeObject(spelled, part, member{"function_response", r.composeObject(spelled, said,
+			member{"id", quoteText(result.CallID)}, member{"name", quoteText(toolOf(s, it, result))},
+			member{"response", r.composeObject(spelled, spot{}, member{answer, quoteText(result.Text)})})})
 	}
 	return bytes.Join(parts, []byte{','})
 }
 
-// part makes the row of a result that was one of several in an event: its part stays as it
+// insertPart makes the row of a result that was one of several in an event: its part stays as it
 // is, but for values that change.
-func part(_ *session.Session, c *change.Item, row *docedit.Row, id string) ([]table.Field, error) {
+func insertPart(_ *session.Session, c *change.Item, row *docedit.Row, id string) ([]table.Field, error) {
 	near := &revision{row}
-	return near.event(c.Is, id, near.part(c))
+	return near.composeEvent(c.Is, id, near.revisePart(c))
 }
 
-// part is the part with one of the results of an event.
-func (r *revision) part(c *change.Item) []byte {
-	_, results := r.said(r.parts())
+// revisePart is the part with one of the results of an event.
+func (r *revision) revisePart(c *change.Item) []byte {
+	_, results := r.callSpots(r.partSpots())
 	return r.Raw(nthOf(results, c.Part).Holder())
 }
 
@@ -75,30 +75,30 @@ func toolOf(s *session.Session, it *session.Item, result *session.Result) string
 	return name
 }
 
-// event is the row of a new event that has some parts: a neighbour of the event that is
+// composeEvent is the row of a new event that has some parts: a neighbour of the event that is
 // revised, in the same forms.
-func (r *revision) event(it *session.Item, id string, parts []byte) ([]table.Field, error) {
+func (r *revision) composeEvent(it *session.Item, id string, parts []byte) ([]table.Field, error) {
 	stored := r.Value("timestamp")
 	at, err := stampLike(stored, it.Position, it.Time)
 	if err != nil {
 		return nil, err
 	}
 	row := []table.Field{{Name: "invocation_id", Value: it.Invocation}, {Name: "timestamp", Value: at}}
-	if r.Has("event_data") {
-		document, err := r.eventDocument(it, id, parts, it.Position-place(stored))
+	if r.HasColumn("event_data") {
+		document, err := r.composeDocument(it, id, parts, it.Position-placeOf(stored))
 		return append(row, table.Field{Name: "event_data", Value: string(document)}), err
 	}
-	actions, err := r.emptyActions()
+	actions, err := r.composeEmptyActions()
 	if err != nil {
 		return nil, err
 	}
 	row = append(row, table.Field{Name: "author", Value: authorOf(it)}, table.Field{Name: "branch", Value: column.OrNull(it.Branch)},
-		table.Field{Name: "isolation_scope", Value: column.OrNull(it.Scope)}, table.Field{Name: "node_info_json", Value: column.OrNull(string(r.node(it)))},
+		table.Field{Name: "isolation_scope", Value: column.OrNull(it.Scope)}, table.Field{Name: "node_info_json", Value: column.OrNull(string(r.nodeInfo(it)))},
 		table.Field{Name: "content", Value: string(r.contentOf(parts))})
 	if actions != nil {
 		row = append(row, table.Field{Name: "actions", Value: actions})
 	}
-	if !r.pickled() {
+	if !r.hasPickle() {
 		for _, flag := range []string{"partial", "turn_complete", "interrupted"} {
 			row = append(row, table.Field{Name: flag, Value: int64(0)}) // adk-go leaves none of them NULL (docs/stores/adk.md#what-is-read)
 		}
@@ -106,24 +106,24 @@ func (r *revision) event(it *session.Item, id string, parts []byte) ([]table.Fie
 	return row, nil
 }
 
-// eventDocument is the document of a new event that has some parts, so many
+// composeDocument is the document of a new event that has some parts, so many
 // places later.
-func (r *revision) eventDocument(it *session.Item, id string, parts []byte, later int64) ([]byte, error) {
+func (r *revision) composeDocument(it *session.Item, id string, parts []byte, later int64) ([]byte, error) {
 	document := spot{Column: "event_data"}
-	actions, err := r.emptyActions()
+	actions, err := r.composeEmptyActions()
 	if err != nil {
 		return nil, err
 	}
-	copied, err := r.timeLike(r.Raw(r.inside(document, "timestamp")), it, later)
-	return r.object(r.documentSpelling(), document,
-		member{"content", r.contentOf(parts)}, member{"invocation_id", quote(it.Invocation)}, member{"author", quote(authorOf(it))}, member{"actions", actions},
-		member{"branch", labelValue(it.Branch)}, member{"node_info", r.node(it)}, member{"isolation_scope", orNone(it.Scope)},
-		member{"id", quote(id)}, member{"timestamp", copied}), err
+	copied, err := r.timeLike(r.Raw(r.memberSpot(document, "timestamp")), it, later)
+	return r.composeObject(r.documentSpelling(), document,
+		member{"content", r.contentOf(parts)}, member{"invocation_id", quoteText(it.Invocation)}, member{"author", quoteText(authorOf(it))}, member{"actions", actions},
+		member{"branch", labelValue(it.Branch)}, member{"node_info", r.nodeInfo(it)}, member{"isolation_scope", orNone(it.Scope)},
+		member{"id", quoteText(id)}, member{"timestamp", copied}), err
 }
 
 // contentOf is a content with some parts, in the role of the user.
 func (r *revision) contentOf(parts []byte) []byte {
-	return r.object(inSnake, spot{}, member{"parts", slices.Concat([]byte("["), parts, []byte("]"))}, member{"role", quote("user")})
+	return r.composeObject(inSnake, spot{}, member{"parts", slices.Concat([]byte("["), parts, []byte("]"))}, member{"role", quoteText("user")})
 }
 
 func authorOf(it *session.Item) string {
@@ -133,25 +133,25 @@ func authorOf(it *session.Item) string {
 	return it.Agent
 }
 
-// node is what an event of the same agent in the same invocation says of its node.
-func (r *revision) node(it *session.Item) []byte {
+// nodeInfo is what an event of the same agent in the same invocation says of its node.
+func (r *revision) nodeInfo(it *session.Item) []byte {
 	info, author, invocation := spot{Column: "node_info_json"}, column.Text(r.Value("author")), column.Text(r.Value("invocation_id"))
-	if r.Has("event_data") {
+	if r.HasColumn("event_data") {
 		document := spot{Column: "event_data"}
-		info, author, invocation = r.inside(document, "nodeInfo"), r.Text(r.inside(document, "author")), r.Text(r.inside(document, "invocationId"))
+		info, author, invocation = r.memberSpot(document, "nodeInfo"), r.Text(r.memberSpot(document, "author")), r.Text(r.memberSpot(document, "invocationId"))
 	}
-	path := r.Raw(r.inside(info, "path"))
+	path := r.Raw(r.memberSpot(info, "path"))
 	if path == nil || author != it.Agent || invocation != it.Invocation {
 		return nil
 	}
-	return r.object(inSnake, spot{}, member{"path", path})
+	return r.composeObject(inSnake, spot{}, member{"path", path})
 }
 
 func orNone(text string) []byte {
 	if text == "" {
 		return nil
 	}
-	return quote(text)
+	return quoteText(text)
 }
 
 // Revision is the document of an event, as another store keeps it, while it is being
@@ -161,22 +161,22 @@ type Revision struct{ revision }
 
 // Revise begins to change a document. It is kept and not changed itself.
 func Revise(document []byte) *Revision {
-	return &Revision{*revise(docedit.Whole{Column: "event_data", Text: document})}
+	return &Revision{*newRevision(docedit.Whole{Column: "event_data", Text: document})}
 }
 
 // Update makes the event say what becomes of its item, and its time as much later as its
 // place is. own is asked first where a value stands that only the other store knows of.
 func (r *Revision) Update(c *change.Item, own func(v change.Value) docedit.Place) error {
-	return r.change(c, own)
+	return r.applyChange(c, own)
 }
 
 // Answers are where the results answer something as a member of an object, which is named
 // as it is stored.
 func (r *Revision) Answers(member string) []docedit.Spot {
-	_, results := r.said(r.parts())
+	_, results := r.callSpots(r.partSpots())
 	answers := make([]docedit.Spot, len(results))
 	for i, result := range results {
-		answers[i] = r.inside(result, "response").Member(member)
+		answers[i] = r.memberSpot(result, "response").Member(member)
 	}
 	return answers
 }
@@ -184,54 +184,54 @@ func (r *Revision) Answers(member string) []docedit.Spot {
 // Document is what the revision has come to.
 func (r *Revision) Document() []byte { return r.Row.Document("event_data") }
 
-// Response is the document of a new event of session s with the result that its item
+// ComposeResponse is the document of a new event of session s with the result that its item
 // it has, so many microseconds later than the event that is revised, in whose form it
 // is.
-func (r *Revision) Response(s *session.Session, it *session.Item, id string, later int64) ([]byte, error) {
-	return r.eventDocument(it, id, r.responses(s, it), later)
+func (r *Revision) ComposeResponse(s *session.Session, it *session.Item, id string, later int64) ([]byte, error) {
+	return r.composeDocument(it, id, r.composeResponses(s, it), later)
 }
 
-// Part is the same for a result that was one of the event that is revised; own as in
+// ComposePart is the same for a result that was one of the event that is revised; own as in
 // Update.
-func (r *Revision) Part(c *change.Item, own func(v change.Value) docedit.Place, id string, later int64) ([]byte, error) {
-	if err := r.change(c, own); err != nil {
+func (r *Revision) ComposePart(c *change.Item, own func(v change.Value) docedit.Place, id string, later int64) ([]byte, error) {
+	if err := r.applyChange(c, own); err != nil {
 		return nil, err
 	}
-	return r.eventDocument(c.Is, id, r.part(c), later)
+	return r.composeDocument(c.Is, id, r.revisePart(c), later)
 }
 
-// move gives an event another place in its session: its time changes, and the copy of it
+// moveEvent gives an event another place in its session: its time changes, and the copy of it
 // in its document by as much.
-func (r *revision) move(c *change.Item) error {
-	if r.Has("timestamp") {
+func (r *revision) moveEvent(c *change.Item) error {
+	if r.HasColumn("timestamp") {
 		at, err := stampLike(r.Value("timestamp"), c.Is.Position, time.Time{})
 		if err != nil {
 			return err
 		}
 		r.Set("timestamp", at)
 	}
-	if !r.Has("event_data") {
+	if !r.HasColumn("event_data") {
 		return nil
 	}
-	return r.shift(c.Is.Position - c.Was.Position)
+	return r.shiftTime(c.Is.Position - c.Was.Position)
 }
 
-// shift makes the time in a document so many places later.
-func (r *revision) shift(by int64) error {
-	copied := r.inside(spot{Column: "event_data"}, "timestamp")
+// shiftTime makes the time in a document so many places later.
+func (r *revision) shiftTime(by int64) error {
+	copied := r.memberSpot(spot{Column: "event_data"}, "timestamp")
 	if value := r.wholeLater(r.Raw(copied), by); value != nil {
 		return r.Put(copied, value)
 	}
-	value, err := shifted(r.Raw(copied), r.unit(), by)
+	value, err := shiftStamp(r.Raw(copied), r.timeUnit(), by)
 	if err != nil || value == nil {
 		return err
 	}
 	return r.Put(copied, value)
 }
 
-// unit is what the times of a row count that are numbers: a column with an integer is
+// timeUnit is what the times of a row count that are numbers: a column with an integer is
 // in milliseconds, and so is the copy beside it.
-func (r *revision) unit() column.Unit {
+func (r *revision) timeUnit() column.Unit {
 	if _, whole := r.Value("timestamp").(int64); whole {
 		return column.Milliseconds
 	}
@@ -254,9 +254,9 @@ func stampLike(like any, position int64, instant time.Time) (any, error) {
 	return nil, problem.New(problem.RolledBack, "", "an event cannot be moved beside one whose timestamp is not a time")
 }
 
-// shifted is a time in a document, so many places later: milliseconds where it counts
+// shiftStamp is a time in a document, so many places later: milliseconds where it counts
 // these, else microseconds; nil when there is none.
-func shifted(value jsontext.Value, in column.Unit, by int64) (jsontext.Value, error) {
+func shiftStamp(value jsontext.Value, in column.Unit, by int64) (jsontext.Value, error) {
 	stored := jsonStamp(value, in)
 	switch {
 	case stored.Wrong != "":
@@ -264,7 +264,7 @@ func shifted(value jsontext.Value, in column.Unit, by int64) (jsontext.Value, er
 	case stored.IsZero():
 		return nil, nil
 	case value.Kind() == jsontext.KindString:
-		return quote(stored.Add(time.Duration(by) * time.Microsecond).Format(time.RFC3339Nano)), nil
+		return quoteText(stored.Add(time.Duration(by) * time.Microsecond).Format(time.RFC3339Nano)), nil
 	case in == column.Milliseconds:
 		return jsontext.Value(strconv.FormatInt(stored.UnixMilli()+by, 10)), nil
 	}

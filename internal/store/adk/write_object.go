@@ -18,17 +18,17 @@ type member struct {
 	value []byte
 }
 
-// object is a JSON object, with the names of the writer of a neighbour: at is an
+// composeObject is a JSON object, with the names of the writer of a neighbour: at is an
 // object of that which is like it. Members of that which say nothing are said so again,
 // as writers that leave none out do.
-func (r *revision) object(spelled spelling, at spot, members ...member) []byte {
+func (r *revision) composeObject(spelled spelling, at spot, members ...member) []byte {
 	var given []string
 	out := []byte{'{'}
 	add := func(name string, value []byte) {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(append(append(out, quote(name)...), ':'), value...)
+		out = append(append(append(out, quoteText(name)...), ':'), value...)
 	}
 	for _, m := range members {
 		if m.value != nil {
@@ -36,7 +36,7 @@ func (r *revision) object(spelled spelling, at spot, members ...member) []byte {
 			add(spelled(m.name), m.value)
 		}
 	}
-	for name, value := range r.members(at) {
+	for name, value := range r.listMembers(at) {
 		switch string(value) {
 		case "null", "false", `""`, "0", "[]", "{}":
 			if !slices.ContainsFunc(given, func(known string) bool { return sameName(known, name) }) {
@@ -69,7 +69,7 @@ func inPascal(name string) string {
 
 // documentSpelling is that of the document of an event.
 func (r *revision) documentSpelling() spelling {
-	at := r.inside(spot{Column: "event_data"}, "invocationId")
+	at := r.memberSpot(spot{Column: "event_data"}, "invocationId")
 	switch {
 	case r.Raw(at) == nil:
 		return inSnake
@@ -84,9 +84,9 @@ func (r *revision) documentSpelling() spelling {
 // contentSpelling is that of what an event says: of its calls and results, or else of
 // the whole store. Within a content nothing is in Pascal case.
 func (r *revision) contentSpelling() spelling {
-	calls, results := r.said(r.parts())
-	snake := r.pickled()
-	if r.Has("event_data") {
+	calls, results := r.callSpots(r.partSpots())
+	snake := r.hasPickle()
+	if r.HasColumn("event_data") {
 		snake = r.documentSpelling()("invocation_id") == "invocation_id"
 	}
 	for _, at := range append(calls, results...) {
@@ -99,9 +99,9 @@ func (r *revision) contentSpelling() spelling {
 	return inCamel
 }
 
-// pickled reports whether the actions are a pickle, as adk-python has them in a
+// hasPickle reports whether the actions are a pickle, as adk-python has them in a
 // column.
-func (r *revision) pickled() bool {
+func (r *revision) hasPickle() bool {
 	return bytes.HasPrefix(column.Bytes(r.Value("actions")), []byte{pickled})
 }
 
@@ -109,15 +109,15 @@ func (r *revision) pickled() bool {
 // if need be (docs/stores/adk.md#what-is-read).
 var dictionaries = []string{"state_delta", "artifact_delta", "requested_auth_configs", "requested_tool_confirmations"}
 
-// emptyActions are those of an event that did nothing besides, in the form of a
+// composeEmptyActions are those of an event that did nothing besides, in the form of a
 // neighbour: with the members that its writer knows (docs/stores/adk.md#what-is-read), as the next reader is as
 // old or new as that; nil where that has none.
-func (r *revision) emptyActions() ([]byte, error) {
-	if !r.Has("event_data") {
+func (r *revision) composeEmptyActions() ([]byte, error) {
+	if !r.HasColumn("event_data") {
 		switch stored := column.Bytes(r.Value("actions")); {
 		case stored == nil:
 			return nil, nil
-		case r.pickled():
+		case r.hasPickle():
 			return emptyPickle(stored)
 		case bytes.Contains(stored, []byte(`"StateDelta"`)):
 			return []byte(`{"StateDelta":{},"ArtifactDelta":{},"RequestedToolConfirmations":null,"SkipSummarization":false,"TransferToAgent":"","Escalate":false}`), nil
@@ -125,13 +125,13 @@ func (r *revision) emptyActions() ([]byte, error) {
 		return []byte(`{"stateDelta":{},"artifactDelta":{}}`), nil
 	}
 	var empty []member
-	actions := r.inside(spot{Column: "event_data"}, "actions")
+	actions := r.memberSpot(spot{Column: "event_data"}, "actions")
 	for _, name := range dictionaries {
-		if r.Raw(r.inside(actions, inCamel(name))) != nil {
+		if r.Raw(r.memberSpot(actions, inCamel(name))) != nil {
 			empty = append(empty, member{name, []byte("{}")})
 		}
 	}
-	return r.object(r.documentSpelling(), actions, empty...), nil
+	return r.composeObject(r.documentSpelling(), actions, empty...), nil
 }
 
 // emptyPickle is an object of the same class with the same fields, all as they are

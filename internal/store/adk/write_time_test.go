@@ -33,7 +33,7 @@ func TestTimesLikeOthers(t *testing.T) {
 		{int64(1763674756702), 1, int64(1763674756703)},
 	}
 	for _, tt := range tests {
-		got, err := stampLike(tt.like, place(tt.like)+tt.by, time.Time{})
+		got, err := stampLike(tt.like, placeOf(tt.like)+tt.by, time.Time{})
 		if err != nil || got != tt.want {
 			t.Errorf("%v and %d places: %v, %v; want %v", tt.like, tt.by, got, err, tt.want)
 		}
@@ -51,8 +51,8 @@ func TestEveryPlaceHasATime(t *testing.T) {
 		like := rapid.SampledFrom(likes).Draw(t, "like")
 		at := rapid.Int64Range(0, 4e15).Draw(t, "place") // to the year 2096, as far as floats tell microseconds apart
 		got, err := stampLike(like, at, time.Time{})
-		if err != nil || place(got) != at {
-			t.Fatalf("%v stands at %d and not at %d: %v", got, place(got), at, err)
+		if err != nil || placeOf(got) != at {
+			t.Fatalf("%v stands at %d and not at %d: %v", got, placeOf(got), at, err)
 		}
 	})
 }
@@ -70,12 +70,12 @@ func TestTimesInDocuments(t *testing.T) {
 		{"null", 1, ""},
 	}
 	for _, tt := range tests {
-		got, err := shifted(jsontext.Value(tt.stored), column.Seconds, tt.by)
+		got, err := shiftStamp(jsontext.Value(tt.stored), column.Seconds, tt.by)
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%s and %d places: %s, %v; want %s", tt.stored, tt.by, got, err, tt.want)
 		}
 	}
-	if got, err := shifted(jsontext.Value(`"soon"`), column.Seconds, 1); err == nil {
+	if got, err := shiftStamp(jsontext.Value(`"soon"`), column.Seconds, 1); err == nil {
 		t.Errorf("it became %s", got)
 	}
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 )
 
-// update says how the row of an event changes.
-func update(r *docedit.Row, c *change.Item) error { return (&revision{r}).change(c, nil) }
+// updateEvent says how the row of an event changes.
+func updateEvent(r *docedit.Row, c *change.Item) error { return (&revision{r}).applyChange(c, nil) }
 
-// change makes an event say what becomes of its item, wherever it stands. own, where it is
+// applyChange makes an event say what becomes of its item, wherever it stands. own, where it is
 // not nil, is asked first for the places of values.
-func (r *revision) change(c *change.Item, own func(v change.Value) docedit.Place) error {
-	calls, results := r.said(r.parts())
+func (r *revision) applyChange(c *change.Item, own func(v change.Value) docedit.Place) error {
+	calls, results := r.callSpots(r.partSpots())
 	place := func(v change.Value) docedit.Place {
 		if own != nil {
 			if p := own(v); p.Form != docedit.Nowhere {
@@ -35,13 +35,13 @@ func (r *revision) change(c *change.Item, own func(v change.Value) docedit.Place
 		case change.OfResult:
 			return r.placeIn(results, v)
 		}
-		return r.place(c, v)
+		return r.findPlace(c, v)
 	}
 	if err := r.Apply(c, place, func(nth int) docedit.Spot { return nthOf(results, nth).Holder() }); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(c.Values, func(v change.Value) bool { return v.Of == change.OfCall && v.Field == session.FieldCallID }) {
-		return r.wait(c.Was.Calls, c.Is.Calls)
+		return r.renameWaiting(c.Was.Calls, c.Is.Calls)
 	}
 	return nil
 }
@@ -51,22 +51,22 @@ func (r *revision) placeIn(list []spot, v change.Value) docedit.Place {
 	at := nthOf(list, v.Nth)
 	switch v.Field {
 	case session.FieldCallID, session.FieldResultID:
-		return docedit.Place{Spot: r.inside(at, "id"), Form: docedit.Text}
+		return docedit.Place{Spot: r.memberSpot(at, "id"), Form: docedit.Text}
 	case change.FieldArgs:
-		return docedit.Place{Spot: r.inside(at, "args"), Form: docedit.JSON}
+		return docedit.Place{Spot: r.memberSpot(at, "args"), Form: docedit.JSON}
 	}
 	return docedit.Place{}
 }
 
-// place is how a value of the event itself is written.
-func (r *revision) place(c *change.Item, v change.Value) docedit.Place {
+// findPlace is how a value of the event itself is written.
+func (r *revision) findPlace(c *change.Item, v change.Value) docedit.Place {
 	switch v.Field {
 	case session.FieldText:
-		return docedit.Place{Write: r.blank}
+		return docedit.Place{Write: r.removeBlank}
 	case session.FieldBranch:
-		return docedit.Place{Write: func() error { return r.relabel(v.Is) }}
+		return docedit.Place{Write: func() error { return r.setBranch(v.Is) }}
 	case session.FieldPosition:
-		return docedit.Place{Write: func() error { return r.move(c) }}
+		return docedit.Place{Write: func() error { return r.moveEvent(c) }}
 	case change.FieldKeptFrom: // Finish sets it
 		return docedit.Place{Form: docedit.Follows}
 	}
@@ -81,12 +81,12 @@ func nthOf(list []spot, n int) spot {
 	return spot{Column: "content"}.Element(n)
 }
 
-// wait lets the list of the calls that wait for somebody name them by their new ids.
+// renameWaiting lets the list of the calls that wait for somebody name them by their new ids.
 // A call that shared its id with one that keeps it waits as well.
-func (r *revision) wait(before, after []session.Call) error {
+func (r *revision) renameWaiting(before, after []session.Call) error {
 	at := spot{Column: "long_running_tool_ids_json"}
-	if r.Has("event_data") {
-		at = r.inside(spot{Column: "event_data"}, "longRunningToolIds")
+	if r.HasColumn("event_data") {
+		at = r.memberSpot(spot{Column: "event_data"}, "longRunningToolIds")
 	}
 	var ids, renamed []string
 	if written.Unmarshal(r.Raw(at), &ids) != nil {
@@ -110,7 +110,7 @@ func (r *revision) wait(before, after []session.Call) error {
 	}
 	for i := range ids {
 		if ids[i] != renamed[i] {
-			if err := r.Put(at.Element(i), quote(renamed[i])); err != nil {
+			if err := r.Put(at.Element(i), quoteText(renamed[i])); err != nil {
 				return err
 			}
 		}
@@ -118,12 +118,12 @@ func (r *revision) wait(before, after []session.Call) error {
 	return nil
 }
 
-// blank takes the texts of white space away, and a part with them that says
+// removeBlank takes the texts of white space away, and a part with them that says
 // nothing else. Reasoning stays.
-func (r *revision) blank() error {
-	for _, at := range slices.Backward(r.parts()) {
-		text := r.inside(at, "text")
-		if thought := r.Raw(r.inside(at, "thought")); string(thought) == "true" || r.Raw(text) == nil || strings.TrimSpace(r.Text(text)) != "" {
+func (r *revision) removeBlank() error {
+	for _, at := range slices.Backward(r.partSpots()) {
+		text := r.memberSpot(at, "text")
+		if thought := r.Raw(r.memberSpot(at, "thought")); string(thought) == "true" || r.Raw(text) == nil || strings.TrimSpace(r.Text(text)) != "" {
 			continue
 		}
 		var members map[string]jsontext.Value
@@ -138,10 +138,10 @@ func (r *revision) blank() error {
 	return nil
 }
 
-// relabel puts an event on another branch.
-func (r *revision) relabel(branch string) error {
-	if r.Has("event_data") {
-		return r.Put(r.inside(spot{Column: "event_data"}, "branch"), labelValue(branch))
+// setBranch puts an event on another branch.
+func (r *revision) setBranch(branch string) error {
+	if r.HasColumn("event_data") {
+		return r.Put(r.memberSpot(spot{Column: "event_data"}, "branch"), labelValue(branch))
 	}
 	if branch == "" {
 		r.Set("branch", nil)
@@ -160,23 +160,23 @@ func labelValue(branch string) []byte {
 	case !labelOf([]byte(branch)).wrong:
 		return []byte(branch)
 	}
-	return quote(branch)
+	return quoteText(branch)
 }
 
-func quote(text string) []byte { return docedit.Quote(text) }
+func quoteText(text string) []byte { return docedit.QuoteText(text) }
 
 // revision is the row of an event while it is being changed.
 type revision struct{ *docedit.Row }
 
-func revise(row docedit.Record) *revision { return &revision{docedit.Of(row)} }
+func newRevision(row docedit.Record) *revision { return &revision{docedit.NewRow(row)} }
 
 // spot is where a value stands in a row.
 type spot = docedit.Spot
 
-// members are those of an object, as far as it can be read.
-func (r *revision) members(at spot) iter.Seq2[string, jsontext.Value] {
+// listMembers are those of an object, as far as it can be read.
+func (r *revision) listMembers(at spot) iter.Seq2[string, jsontext.Value] {
 	return func(yield func(name string, value jsontext.Value) bool) {
-		dec := jsontext.NewDecoder(bytes.NewReader(jsonscan.Mask(r.Raw(at))), goJSON)
+		dec := jsontext.NewDecoder(bytes.NewReader(jsonscan.MaskNaN(r.Raw(at))), goJSON)
 		if begin, err := dec.ReadToken(); err != nil || begin.Kind() != jsontext.KindBeginObject {
 			return
 		}
@@ -185,7 +185,7 @@ func (r *revision) members(at spot) iter.Seq2[string, jsontext.Value] {
 			if err != nil {
 				return
 			}
-			name := unquote(key)
+			name := unquoteText(key)
 			value, err := dec.ReadValue()
 			if err != nil || !yield(name, value) {
 				return
@@ -194,11 +194,11 @@ func (r *revision) members(at spot) iter.Seq2[string, jsontext.Value] {
 	}
 }
 
-// inside is a member of an object, by its name in camel case. It may be stored in
+// memberSpot is a member of an object, by its name in camel case. It may be stored in
 // any spelling that a reader takes for that name; one that is missing gets this one.
-func (r *revision) inside(at spot, name string) spot {
+func (r *revision) memberSpot(at spot, name string) spot {
 	spelled := name
-	for stored := range r.members(at) {
+	for stored := range r.listMembers(at) {
 		if sameName(stored, name) {
 			spelled = stored
 		}
@@ -211,13 +211,13 @@ var plainly = strings.NewReplacer("_", "", "-", "")
 // sameName compares names as the reader of this package does.
 func sameName(a, b string) bool { return strings.EqualFold(plainly.Replace(a), plainly.Replace(b)) }
 
-// parts are the parts of what an event says.
-func (r *revision) parts() []spot {
+// partSpots are the parts of what an event says.
+func (r *revision) partSpots() []spot {
 	content := spot{Column: "content"}
-	if r.Has("event_data") {
-		content = r.inside(spot{Column: "event_data"}, "content")
+	if r.HasColumn("event_data") {
+		content = r.memberSpot(spot{Column: "event_data"}, "content")
 	}
-	return r.Elements(r.inside(content, "parts"))
+	return r.Elements(r.memberSpot(content, "parts"))
 }
 
 // saying are the names under which a part holds a call or a result, those of tools
@@ -227,12 +227,12 @@ var saying = []struct {
 	result bool
 }{{"functionCall", false}, {"functionResponse", true}, {"toolCall", false}, {"toolResponse", true}}
 
-// said are the calls and results in the parts of an event, in the order of the
+// callSpots are the calls and results in the parts of an event, in the order of the
 // model.
-func (r *revision) said(parts []spot) (calls, results []spot) {
+func (r *revision) callSpots(parts []spot) (calls, results []spot) {
 	for _, part := range parts {
 		for _, s := range saying {
-			at := r.inside(part, s.name)
+			at := r.memberSpot(part, s.name)
 			if r.Raw(at) == nil {
 				continue
 			}
@@ -249,7 +249,7 @@ func (r *revision) said(parts []spot) (calls, results []spot) {
 
 // writes are how rows change. They are the same for all generations: a row tells by
 // its columns and by what is in them what form it has.
-var writes = eventlog.Write{Insert: insert, Batches: true, Part: part, Update: update, Session: setSession}
+var writes = eventlog.Write{Insert: insertResults, Batches: true, Part: insertPart, Update: updateEvent, Session: setSession}
 
 // setSession changes the row of a session. A table may have event_sequence, by which a
 // writer that read the session before sees that others wrote since (google/adk-python#4752).
@@ -265,7 +265,7 @@ func setSession(r *docedit.Row, c *change.Session) error {
 		return nil
 	}
 	stored, newest := r.Value("update_time"), c.Items[is].Is
-	if at := place(stored); at < c.Was.Items[was].Position || at >= newest.Position { // it counts in another zone, or is later
+	if at := placeOf(stored); at < c.Was.Items[was].Position || at >= newest.Position { // it counts in another zone, or is later
 		return nil
 	}
 	at, err := stampLike(stored, newest.Position, newest.Time)

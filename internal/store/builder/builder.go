@@ -28,8 +28,8 @@ type Section struct {
 
 var comment = regexp.MustCompile(`(?m)^-- .*\n`)
 
-// Sections are the parts of a file, which begins with a comment.
-func Sections(text string) []Section {
+// ParseSections are the parts of a file, which begins with a comment.
+func ParseSections(text string) []Section {
 	var list []Section
 	for _, part := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n--- ")[1:] {
 		head, body, _ := strings.Cut(part, "\n")
@@ -45,9 +45,9 @@ func Sections(text string) []Section {
 	return list
 }
 
-// Statements are those of the sections of these names, one section after the other. All
+// StatementsOf are those of the sections of these names, one section after the other. All
 // of them must be there.
-func Statements(sections []Section, names ...string) []string {
+func StatementsOf(sections []Section, names ...string) []string {
 	var list []string
 	for _, name := range names {
 		found := false
@@ -168,7 +168,7 @@ func (db *DB) Batch(write func()) {
 
 // Exec runs a statement and returns the row id that it inserted.
 func (db *DB) Exec(query string, args ...any) int64 {
-	result := db.run(query, args...)
+	result := db.runStatement(query, args...)
 	if result == nil {
 		return 0
 	}
@@ -177,9 +177,9 @@ func (db *DB) Exec(query string, args ...any) int64 {
 	return id
 }
 
-// Change runs a statement that must change a row.
-func (db *DB) Change(query string, args ...any) {
-	result := db.run(query, args...)
+// ChangeRow runs a statement that must change a row.
+func (db *DB) ChangeRow(query string, args ...any) {
+	result := db.runStatement(query, args...)
 	if result == nil {
 		return
 	}
@@ -190,7 +190,7 @@ func (db *DB) Change(query string, args ...any) {
 	}
 }
 
-func (db *DB) run(query string, args ...any) sql.Result {
+func (db *DB) runStatement(query string, args ...any) sql.Result {
 	if db.err != nil {
 		return nil
 	}
@@ -220,8 +220,8 @@ func (db *DB) Scan(dest []any, query string, args ...any) {
 	}
 }
 
-// Rows are the rows of a query, each read into the columns of a value.
-func Rows[T any](db *DB, columns func(*T) []any, query string, args ...any) (list []T) {
+// QueryRows are the rows of a query, each read into the columns of a value.
+func QueryRows[T any](db *DB, columns func(*T) []any, query string, args ...any) (list []T) {
 	if db.err != nil {
 		return nil
 	}
@@ -239,8 +239,8 @@ func Rows[T any](db *DB, columns func(*T) []any, query string, args ...any) (lis
 	return list
 }
 
-// Forget closes the prepared statements, before the schema changes under them.
-func (db *DB) Forget() {
+// CloseStatements closes the prepared statements, before the schema changes under them.
+func (db *DB) CloseStatements() {
 	for _, statement := range db.statements {
 		db.Fail(statement.Close())
 	}
@@ -262,6 +262,6 @@ func (db *DB) Recover() error {
 
 // Close closes the file and returns the first error.
 func (db *DB) Close() error {
-	db.Forget()
+	db.CloseStatements()
 	return errors.Join(db.err, db.SQL.Close())
 }

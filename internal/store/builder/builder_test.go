@@ -25,7 +25,7 @@ INSERT INTO a VALUES ('; ');
 `
 
 func TestSections(t *testing.T) {
-	got := builder.Sections(file)
+	got := builder.ParseSections(file)
 	want := []builder.Section{
 		{Name: "one", About: "makes a table", Statements: []string{"CREATE TABLE a (\n\tx TEXT -- kept\n)", "INSERT INTO a VALUES ('; ')"}},
 		{Name: "two"},
@@ -33,10 +33,10 @@ func TestSections(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(want, builder.Sections(strings.ReplaceAll(file, "\n", "\r\n"))); diff != "" {
+	if diff := cmp.Diff(want, builder.ParseSections(strings.ReplaceAll(file, "\n", "\r\n"))); diff != "" {
 		t.Errorf("with the line ends of Windows: %s", diff)
 	}
-	if diff := cmp.Diff(want[0].Statements, builder.Statements(got, "two", "one")); diff != "" {
+	if diff := cmp.Diff(want[0].Statements, builder.StatementsOf(got, "two", "one")); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -44,7 +44,7 @@ func TestSections(t *testing.T) {
 // A file that cannot be written wholly is left without a table.
 func TestCreate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
-	schema := builder.Statements(builder.Sections(file), "one")
+	schema := builder.StatementsOf(builder.ParseSections(file), "one")
 	err := builder.Create(path, schema, func(db *builder.DB) { db.Insert("a", builder.Object{{"y", nil}}) })
 	if err == nil || !strings.Contains(err.Error(), "no column named y") {
 		t.Fatalf("error %v", err)

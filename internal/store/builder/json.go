@@ -19,8 +19,8 @@ type Member [2]any
 // List is a JSON array.
 type List []any
 
-// Given are the members whose values are not empty.
-func (o Object) Given() Object {
+// WithoutEmpty are the members whose values are not empty.
+func (o Object) WithoutEmpty() Object {
 	return slices.DeleteFunc(slices.Clone(o), func(m Member) bool { return m[1] == nil || m[1] == "" })
 }
 
@@ -32,35 +32,35 @@ type Style struct {
 }
 
 // Text is the JSON text of a value.
-func (s Style) Text(value any) string { return string(s.append(nil, value)) }
+func (s Style) Text(value any) string { return string(s.appendValue(nil, value)) }
 
-func (s Style) append(b []byte, value any) []byte {
+func (s Style) appendValue(b []byte, value any) []byte {
 	switch v := value.(type) {
 	case Object:
 		b = append(b, '{')
 		for i, m := range v {
 			name := m[0]
 			if s.Camel {
-				name = camel(m[0].(string))
+				name = camelCase(m[0].(string))
 			}
-			b = append(s.append(s.comma(b, i), name), ':')
+			b = append(s.appendValue(s.appendComma(b, i), name), ':')
 			if s.Spaced {
 				b = append(b, ' ')
 			}
-			b = s.append(b, m[1])
+			b = s.appendValue(b, m[1])
 		}
 		return append(b, '}')
 	case List:
 		b = append(b, '[')
 		for i, entry := range v {
-			b = s.append(s.comma(b, i), entry)
+			b = s.appendValue(s.appendComma(b, i), entry)
 		}
 		return append(b, ']')
 	}
-	return append(b, s.plain(value)...)
+	return append(b, s.plainText(value)...)
 }
 
-func (s Style) comma(b []byte, before int) []byte {
+func (s Style) appendComma(b []byte, before int) []byte {
 	switch {
 	case before == 0:
 		return b
@@ -70,8 +70,8 @@ func (s Style) comma(b []byte, before int) []byte {
 	return append(b, ',')
 }
 
-// plain is the form of a value that is neither an object nor a list.
-func (s Style) plain(value any) []byte {
+// plainText is the form of a value that is neither an object nor a list.
+func (s Style) plainText(value any) []byte {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)
 	encoder.SetEscapeHTML(s.HTML)
@@ -103,7 +103,7 @@ func FromJSON[T any](text []byte) (value T) {
 	return value
 }
 
-func camel(snake string) string {
+func camelCase(snake string) string {
 	words := strings.Split(snake, "_")
 	for i, word := range words[1:] {
 		words[i+1] = strings.ToUpper(word[:1]) + word[1:]

@@ -146,8 +146,8 @@ func TestExportOfSignatures(t *testing.T) {
 		{Role: session.Assistant, Blocks: block("three"), Body: body("no JSON")},
 		{Role: session.Assistant, Blocks: block("two"), Body: body("{}")},
 	}}
-	text := write(t, canonical.Header{}, []*session.Tree{{Sessions: []*session.Session{s}}}, canonical.WriteOptions{})
-	items := filled(t, open(t, text))[0].Root().Items
+	text := hashLine(t, canonical.Header{}, []*session.Tree{{Sessions: []*session.Session{s}}}, canonical.WriteOptions{})
+	items := filled(t, openStream(t, text))[0].Root().Items
 	for i, want := range []string{"one", "signature 1", "signature 2", "signature 1"} {
 		if got := items[i].Blocks[0].Signature; got != digest(want) {
 			t.Errorf("the signature of item %d is not %q in\n%s", i, want, text)
@@ -160,7 +160,7 @@ func TestRedactedBlocks(t *testing.T) {
 		`"blocks":[{"type":"reasoning","id":"rs_1","signature":"SECRET"},{"type":"SECRET"},{"type":"media","name":"image","width":5,"note":"SECRET"},{"type":"media","name":"SECRET"}]}`
 	const want = `{"type":"item","session":"P","kind":"message","role":"assistant","model":"m","text":"xxxxxx  ","signature":"xxxxxx","calls":[{"id":"A","name":"a","args":"","item_id":"fc_1","with":"rs_1","signature":"","server":true}],` +
 		`"blocks":[{"type":"reasoning","id":"rs_1","signature":"xxxxxx"},{"type":"xxxxxx"},{"type":"media","name":"image","width":5,"note":"xxxxxx"},{"type":"media","name":"xxxxxx"}]}`
-	got := export(t, open(t, header+sessionP+"\n"+line), canonical.WriteOptions{Redact: true})
+	got := export(t, openStream(t, header+sessionP+"\n"+line), canonical.WriteOptions{Redact: true})
 	if !strings.HasSuffix(got, want+"\n") {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -33,7 +33,7 @@ func TestExportOfRealStores(t *testing.T) {
 			}
 			defer func() { _ = opened.Close() }()
 			text := export(t, opened.Store, canonical.WriteOptions{})
-			st := open(t, text)
+			st := openStream(t, text)
 			if got, want := st.Facts(), opened.Facts(); got.Writer != want.Writer || got.ChildrenClosed != want.ChildrenClosed || got.Faults != nil {
 				t.Errorf("facts %+v", got)
 			}
@@ -45,7 +45,7 @@ func TestExportOfRealStores(t *testing.T) {
 			if diff := cmp.Diff(equalities(want), equalities(got)); diff != "" {
 				t.Errorf("equal digests (-store +export):\n%s", diff)
 			}
-			redacted := open(t, export(t, opened.Store, canonical.WriteOptions{Redact: true}))
+			redacted := openStream(t, export(t, opened.Store, canonical.WriteOptions{Redact: true}))
 			if diff := cmp.Diff(equalities(want), equalities(filled(t, redacted))); diff != "" {
 				t.Errorf("equal digests (-store +redacted export):\n%s", diff)
 			}

@@ -21,7 +21,7 @@ func TestDocumentedExample(t *testing.T) {
 	if !found {
 		t.Fatal("the page has no ndjson block")
 	}
-	st := open(t, example)
+	st := openStream(t, example)
 	trees := filled(t, st)
 	if len(trees) != 1 || len(trees[0].Sessions) != 2 {
 		t.Fatalf("%d trees", len(trees))

@@ -104,7 +104,7 @@ func (r *rewriter) write(c *store.Change) error {
 	if len(c.Sets) > 0 {
 		return problem.New(problem.RolledBack, "", "%s of %s cannot be changed: a stream has no such value", c.Sets[0].Field, c.Sets[0].Ref.Row())
 	}
-	sessions, err := change.Of(c)
+	sessions, err := change.CompareSessions(c)
 	if err != nil {
 		return err
 	}
@@ -225,22 +225,22 @@ func sessionLineOf(c *store.Change, s *change.Session, e *entry) ([]byte, error)
 	if is.Raw == nil {
 		return nil, fmt.Errorf("session %s cannot be written: its line was not loaded", is.ID)
 	}
-	if _, usable, _ := decode[sessionLine](is.Raw); !usable {
+	if _, usable, _ := decodeLine[sessionLine](is.Raw); !usable {
 		return is.Raw, nil
 	}
 	line := lineText{text: is.Raw}
 	if is.Parent != was.Parent {
-		line.set("/parent", is.Parent)
+		line.setMember("/parent", is.Parent)
 	}
 	if is.Title != was.Title {
-		line.set("/title", is.Title)
+		line.setMember("/title", is.Title)
 	}
 	if !slices.Equal(is.Runs, was.Runs) {
 		line.setJSON("/runs", runsOf(c.Before, is))
 	}
 	if is.Task != taskAgain(is, e.task) {
 		if task := findTask(c.After, is); task != nil {
-			line.set("/task", *task)
+			line.setMember("/task", *task)
 		}
 	}
 	return line.text, line.err

@@ -31,7 +31,7 @@ func rewrite(t fataler, text string, change func(*session.Tree)) string {
 	must(t, err)
 	must(t, ed.Begin(context.Background()))
 	var ids []string
-	for _, tree := range outlines(t, open(t, text)) {
+	for _, tree := range outlines(t, openStream(t, text)) {
 		for _, s := range tree.Sessions {
 			ids = append(ids, s.ID)
 		}
@@ -139,7 +139,7 @@ func TestUnchangedStreamIsTheSameBytes(t *testing.T) {
 
 func TestUnchangedExportIsTheSameBytes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := write(t, canonical.Header{Kind: "other"}, group(drawStore(t)), canonical.WriteOptions{})
+		text := hashLine(t, canonical.Header{Kind: "other"}, group(drawStore(t)), canonical.WriteOptions{})
 		if got := rewrite(t, text, nothing); got != text {
 			t.Fatalf("got\n%s\nwant\n%s", got, text)
 		}
@@ -149,7 +149,7 @@ func TestUnchangedExportIsTheSameBytes(t *testing.T) {
 // Items in any order and any session of the stream are read back in it.
 func TestItemsGoAnywhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := write(t, canonical.Header{Kind: "other"}, group(drawStore(t)), canonical.WriteOptions{})
+		text := hashLine(t, canonical.Header{Kind: "other"}, group(drawStore(t)), canonical.WriteOptions{})
 		want := map[string][]string{}
 		out := rewrite(t, text, func(tree *session.Tree) {
 			var items []session.Item
@@ -168,7 +168,7 @@ func TestItemsGoAnywhere(t *testing.T) {
 				want[s.ID] = saidIn(s)
 			}
 		})
-		for _, tree := range filled(t, open(t, out)) {
+		for _, tree := range filled(t, openStream(t, out)) {
 			for _, s := range tree.Sessions {
 				if got := saidIn(s); strings.Join(got, "\n") != strings.Join(want[s.ID], "\n") {
 					t.Fatalf("session %s says\n%q, not\n%q\n%s", s.ID, got, want[s.ID], out)
@@ -276,9 +276,9 @@ func TestAnEditorRefusesWhatItDoesNotKnow(t *testing.T) {
 	must(t, err)
 	defer func() { must(t, ed.Close()) }()
 	must(t, ed.Begin(t.Context()))
-	tree := filled(t, open(t, odd))[0]
+	tree := filled(t, openStream(t, odd))[0]
 	for want, c := range map[string]*store.Change{
-		"was not loaded":           {Before: outlines(t, open(t, odd))[0], After: outlines(t, open(t, odd))[0]},
+		"was not loaded":           {Before: outlines(t, openStream(t, odd))[0], After: outlines(t, openStream(t, odd))[0]},
 		"has no such value":        {Before: tree, After: tree, Sets: []session.Edit{{Op: session.Set, Ref: tree.Root().Ref(), Field: "state"}}},
 		"missing after the repair": {Before: tree, After: &session.Tree{}},
 	} {
@@ -338,7 +338,7 @@ func TestSums(t *testing.T) {
 
 func sumsOf(t *testing.T, text string, sessions ...string) map[string]store.Sum {
 	t.Helper()
-	sums, err := open(t, text).(store.Summer).Sums(t.Context(), sessions)
+	sums, err := openStream(t, text).(store.Summer).Sums(t.Context(), sessions)
 	if err != nil {
 		t.Fatal(err)
 	}

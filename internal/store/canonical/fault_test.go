@@ -103,7 +103,7 @@ func TestFaults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			st := open(t, header+tt.lines)
+			st := openStream(t, header+tt.lines)
 			s := filled(t, st)[0].Root()
 			if diff := cmp.Diff(tt.want, showFaults(append(st.Facts().Faults, s.Faults...))); diff != "" {
 				t.Errorf("faults (-want +got):\n%s", diff)
@@ -144,7 +144,7 @@ func TestDamagedReferences(t *testing.T) {
 		`"kind":"sub_session","child":"C"}{`,
 		`"kind":"sub_session","child":7`,
 	} {
-		trees := outlines(t, open(t, header+sessions+`{"type":"item","session":"P",`+members+`}`))
+		trees := outlines(t, openStream(t, header+sessions+`{"type":"item","session":"P",`+members+`}`))
 		it := trees[0].Root().Items[0]
 		if len(trees) != 3 || it.Kind == session.SubSession || len(trees[0].Root().Faults) == 0 {
 			t.Errorf("%s: %d trees, item %+v", members, len(trees), it)

@@ -32,7 +32,7 @@ func FuzzRead(f *testing.F) {
 		}
 		trees := filled(t, st)
 		once := export(t, st, canonical.WriteOptions{})
-		again := open(t, once)
+		again := openStream(t, once)
 		if diff := cmp.Diff(trees, filled(t, again), sameStream); diff != "" {
 			t.Fatalf("(-stream +written):\n%s", diff)
 		}
@@ -66,7 +66,7 @@ func FuzzScrub(f *testing.F) {
 			}
 			return
 		}
-		again := filled(t, open(t, got))[0].Root()
+		again := filled(t, openStream(t, got))[0].Root()
 		opts := cmp.Options{sameStream, cmpopts.IgnoreFields(session.Body{}, "Raw")}
 		if diff := cmp.Diff(want.Items, again.Items, opts); diff != "" || !utf8.ValidString(got) {
 			t.Fatalf("%q became %q:\n%s", text, got, diff)
@@ -83,7 +83,7 @@ func FuzzScrub(f *testing.F) {
 func checkRedacted(t *testing.T, st store.Store) {
 	t.Helper()
 	text := export(t, st, canonical.WriteOptions{Redact: true})
-	hidden := open(t, text)
+	hidden := openStream(t, text)
 	if f := showFaults(hidden.Facts().Faults); f != "" && !bytes.Contains([]byte(f), []byte("SchemaUnknown")) {
 		t.Fatalf("faults %s of\n%s", f, text)
 	}

@@ -130,7 +130,7 @@ func drawMessage(t *rapid.T, it *session.Item) {
 	}
 	drawBlocks(t, it)
 	drawSize(t, it)
-	holds := len(it.Calls) > 0 || len(it.Results) > 0 || it.Has(session.MediaBlock) || it.Has(session.UnknownBlock)
+	holds := len(it.Calls) > 0 || len(it.Results) > 0 || it.HasBlock(session.MediaBlock) || it.HasBlock(session.UnknownBlock)
 	if holds || strings.TrimSpace(it.Body.Text) != "" {
 		return
 	}
@@ -162,7 +162,7 @@ func drawSize(t *rapid.T, it *session.Item) {
 	for i := range it.Results {
 		it.Size += int64(len(it.Results[i].Text))
 	}
-	if it.Has(session.MediaBlock) {
+	if it.HasBlock(session.MediaBlock) {
 		it.Size += rapid.Int64Range(0, 1e9).Draw(t, "media bytes")
 	}
 }

@@ -70,7 +70,7 @@ func TestOpenRefuses(t *testing.T) {
 }
 
 func TestFacts(t *testing.T) {
-	st := open(t, `{"type":"header","format":"sessctl.canonical/1","kind":"docker-agent","branch_model":"session","summaries":"root","writer":"dead","model":"m-1"}
+	st := openStream(t, `{"type":"header","format":"sessctl.canonical/1","kind":"docker-agent","branch_model":"session","summaries":"root","writer":"dead","model":"m-1"}
 {"type":"session","id":"A"}
 {"type":"session","id":"B","model":"m-2"}`)
 	f := st.Facts()
@@ -86,25 +86,25 @@ func TestFacts(t *testing.T) {
 	if a, b := trees[0].Root().Model, trees[1].Root().Model; a != "m-1" || b != "m-2" {
 		t.Errorf("models %q and %q", a, b)
 	}
-	plain := open(t, header).Facts()
+	plain := openStream(t, header).Facts()
 	if plain.Writer != session.WriterUnknown || plain.ChildrenClosed || plain.Faults != nil {
 		t.Errorf("facts of a bare header %+v", plain)
 	}
-	if !open(t, `{"type":"header","format":"sessctl.canonical/1","children_closed":true}`).Facts().ChildrenClosed {
+	if !openStream(t, `{"type":"header","format":"sessctl.canonical/1","children_closed":true}`).Facts().ChildrenClosed {
 		t.Error("children_closed is not read")
 	}
-	reusing := open(t, `{"type":"header","format":"sessctl.canonical/1","reuses_children":true}`)
+	reusing := openStream(t, `{"type":"header","format":"sessctl.canonical/1","reuses_children":true}`)
 	if plain.ReusesChildren || !reusing.Facts().ReusesChildren || !canonical.HeaderOf(reusing).ReusesChildren {
 		t.Error("reuses_children is not read as it is")
 	}
-	agent := open(t, `{"type":"header","format":"sessctl.canonical/1","kind":"docker-agent"}`).Facts()
+	agent := openStream(t, `{"type":"header","format":"sessctl.canonical/1","kind":"docker-agent"}`).Facts()
 	if !agent.ChildrenClosed || !agent.ChildPrologue || agent.Name != "docker agent" || agent.Sanitiser == nil || agent.NoOutput == "" {
 		t.Errorf("facts of an export from docker agent %+v", agent)
 	}
 }
 
 func TestLaterVersion(t *testing.T) {
-	st := open(t, `{"type":"header","format":"sessctl.canonical/7"}`+"\n"+`{"type":"session","id":"P"}`)
+	st := openStream(t, `{"type":"header","format":"sessctl.canonical/7"}`+"\n"+`{"type":"session","id":"P"}`)
 	if f := st.Facts(); f.Generation != "7" || !strings.Contains(f.ReadOnly, "version 7") ||
 		len(f.Faults) != 1 || f.Faults[0].Kind != session.SchemaUnknown {
 		t.Errorf("facts %+v", f)

@@ -23,7 +23,7 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-func open(t fataler, text string) store.Store {
+func openStream(t fataler, text string) store.Store {
 	t.Helper()
 	st, err := canonical.Kind.Open(context.Background(), source(text), store.Options{})
 	if err != nil {
@@ -60,10 +60,10 @@ func filled(t fataler, st store.Store) []*session.Tree {
 // export writes what a store holds as a stream.
 func export(t fataler, st store.Store, opts canonical.WriteOptions) string {
 	t.Helper()
-	return write(t, canonical.HeaderOf(st), filled(t, st), opts)
+	return hashLine(t, canonical.HeaderOf(st), filled(t, st), opts)
 }
 
-func write(t fataler, h canonical.Header, trees []*session.Tree, opts canonical.WriteOptions) string {
+func hashLine(t fataler, h canonical.Header, trees []*session.Tree, opts canonical.WriteOptions) string {
 	t.Helper()
 	var out strings.Builder
 	w, err := canonical.NewWriter(&out, h, opts)
@@ -72,7 +72,7 @@ func write(t fataler, h canonical.Header, trees []*session.Tree, opts canonical.
 	}
 	for _, tree := range trees {
 		for _, s := range tree.Sessions {
-			if err := w.Session(s); err != nil {
+			if err := w.WriteSession(s); err != nil {
 				t.Fatalf("session: %v", err)
 			}
 		}
@@ -86,7 +86,7 @@ func write(t fataler, h canonical.Header, trees []*session.Tree, opts canonical.
 // readOne reads the only session of a stream with these lines behind the header.
 func readOne(t *testing.T, lines ...string) *session.Session {
 	t.Helper()
-	trees := filled(t, open(t, header+strings.Join(lines, "\n")))
+	trees := filled(t, openStream(t, header+strings.Join(lines, "\n")))
 	if len(trees) != 1 || len(trees[0].Sessions) != 1 {
 		t.Fatalf("%d trees", len(trees))
 	}

@@ -26,36 +26,36 @@ type itemReader struct {
 
 func newItemReader() *itemReader { return &itemReader{names: make(map[string]string)} }
 
-// read decodes a line into an item with its body; the row key and the position
+// readItem decodes a line into an item with its body; the row key and the position
 // are left to the caller. A line that cannot be decoded becomes an item of kind
 // Other.
-func (r *itemReader) read(line []byte, number int64) session.Item {
+func (r *itemReader) readItem(line []byte, number int64) session.Item {
 	r.faults = r.faults[:0]
 	rec, usable, wrong := decodeItem(line)
 	if wrong != nil {
-		r.fault(wrong.kind, "line", at(number, explain(wrong.err)))
-		r.whole(jsonedit.Whole(line))
+		r.addFault(wrong.kind, "line", atLine(number, explainError(wrong.err)))
+		r.noteWhole(jsonedit.IsWhole(line))
 	}
 	if !usable {
-		return r.undecodable(line)
+		return r.makeUndecodable(line)
 	}
 	it := session.Item{
-		Kind:       r.kind(rec.Kind, number),
+		Kind:       r.readKind(rec.Kind, number),
 		Flags:      flagsOf(&rec),
-		Branch:     r.branch(rec.Branch, number),
-		Invocation: r.intern(rec.Invocation),
-		Scope:      r.intern(rec.Scope),
-		Node:       r.intern(rec.Node),
-		Provider:   r.intern(rec.Provider),
+		Branch:     r.readBranch(rec.Branch, number),
+		Invocation: r.internName(rec.Invocation),
+		Scope:      r.internName(rec.Scope),
+		Node:       r.internName(rec.Node),
+		Provider:   r.internName(rec.Provider),
 		Text:       session.DigestOf(rec.Text.string),
-		Outputs:    outputs(rec.Outputs),
+		Outputs:    decodeOutputs(rec.Outputs),
 		Refusal:    session.RefusalOf(rec.Refusal.Status, rec.Refusal.Text),
 		Note:       rec.Note,
 		Body:       &session.Body{Text: rec.Text.string, Reasoning: rec.Reasoning, Raw: line},
 	}
 	var ok bool
 	if it.Time, ok = parseTime(rec.Time); !ok {
-		r.fault(session.BadTime, "time", at(number, notATime(rec.Time)))
+		r.addFault(session.BadTime, "time", atLine(number, notATime(rec.Time)))
 	}
 	switch it.Kind {
 	case session.Message:
@@ -69,13 +69,13 @@ func (r *itemReader) read(line []byte, number int64) session.Item {
 	return it
 }
 
-// whole notes of the fault that was reported last whether its record is a whole document.
-func (r *itemReader) whole(is bool) { r.faults[len(r.faults)-1].Whole = is }
+// noteWhole notes of the fault that was reported last whether its record is a whole document.
+func (r *itemReader) noteWhole(is bool) { r.faults[len(r.faults)-1].Whole = is }
 
-func (r *itemReader) undecodable(line []byte) session.Item {
+func (r *itemReader) makeUndecodable(line []byte) session.Item {
 	r.meaning.Reset(session.NoRole, "")
-	r.meaning.Mark(byte(session.Other))
-	r.meaning.Add(session.DigestOf(line))
+	r.meaning.AddMark(byte(session.Other))
+	r.meaning.AddDigest(session.DigestOf(line))
 	return session.Item{Kind: session.Other, Meaning: r.meaning.Digest(), Body: &session.Body{Raw: line}}
 }
 
@@ -83,22 +83,22 @@ func (r *itemReader) readMessage(it *session.Item, rec *itemLine, number int64) 
 	it.Role = session.ParseRole(rec.Role)
 	switch it.Role {
 	case session.NoRole:
-		r.fault(session.UnknownPart, rec.Role,
-			at(number, "the role "+quoted(rec.Role)+" is not user, assistant, tool or system"))
-		it.Agent = r.intern(rec.Agent)
+		r.addFault(session.UnknownPart, rec.Role,
+			atLine(number, "the role "+quoteWord(rec.Role)+" is not user, assistant, tool or system"))
+		it.Agent = r.internName(rec.Agent)
 	case session.Assistant, session.Tool:
-		it.Agent = r.intern(rec.Agent)
+		it.Agent = r.internName(rec.Agent)
 	}
-	it.Model, it.Size = r.intern(rec.Model), rec.size()
-	it.Calls, it.Results = r.calls(rec.Calls, number), r.results(rec.Results)
-	it.Blocks = r.blocks(rec, number)
+	it.Model, it.Size = r.internName(rec.Model), rec.requestSize()
+	it.Calls, it.Results = r.readCalls(rec.Calls, number), r.readResults(rec.Results)
+	it.Blocks = r.readBlocks(rec, number)
 	if it.Role == session.Tool && len(it.Results) == 1 && rec.Text.string == "" {
 		it.Text = it.Results[0].Digest
 	}
 	it.Flags |= contentFlags(rec, it)
 }
 
-func (r *itemReader) calls(lines []callLine, number int64) []session.Call {
+func (r *itemReader) readCalls(lines []callLine, number int64) []session.Call {
 	if len(lines) == 0 {
 		return nil
 	}
@@ -106,23 +106,23 @@ func (r *itemReader) calls(lines []callLine, number int64) []session.Call {
 	for i := range lines {
 		line := &lines[i]
 		if err := line.Delegation.err; err != nil {
-			r.fault(session.Undecodable, "delegation", at(number, "delegation: "+explain(err)))
-			r.whole(true)
+			r.addFault(session.Undecodable, "delegation", atLine(number, "delegation: "+explainError(err)))
+			r.noteWhole(true)
 		}
-		d := line.delegation()
+		d := line.readDelegation()
 		if d != nil {
-			d.Agent = r.intern(d.Agent)
+			d.Agent = r.internName(d.Agent)
 		}
 		calls[i] = session.Call{
-			ID: line.ID, Name: r.intern(line.Name), Args: string(line.Args), Form: session.FormOf(string(line.Args)),
+			ID: line.ID, Name: r.internName(line.Name), Args: string(line.Args), Form: session.FormOf(string(line.Args)),
 			Server: line.Server || session.IsServerCall(line.ID), Waits: line.Waits, Asked: line.Asked, Delegation: d,
-			Question: line.Question.question(),
+			Question: line.Question.toQuestion(),
 		}
 	}
 	return calls
 }
 
-func (r *itemReader) results(lines []resultLine) []session.Result {
+func (r *itemReader) readResults(lines []resultLine) []session.Result {
 	if len(lines) == 0 {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (r *itemReader) results(lines []resultLine) []session.Result {
 	for i := range lines {
 		line := &lines[i]
 		results[i] = session.Result{
-			CallID: line.Call, Name: r.intern(line.Name), Text: line.Text.string,
+			CallID: line.Call, Name: r.internName(line.Name), Text: line.Text.string,
 			Digest:    session.DigestOf(line.Text.string),
 			IsError:   line.Error,
 			Synthetic: line.Synthetic || session.IsPlaceholder(line.Text.string),
@@ -138,7 +138,7 @@ func (r *itemReader) results(lines []resultLine) []session.Result {
 			Null:      line.Text.null,
 			Server:    line.Server || session.IsServerCall(line.Call),
 
-			Child: line.Child, Correlation: line.Correlation, Question: line.Question.question(),
+			Child: line.Child, Correlation: line.Correlation, Question: line.Question.toQuestion(),
 		}
 		if line.Answer != nil {
 			results[i].Answer = session.DigestOf(*line.Answer)
@@ -147,29 +147,29 @@ func (r *itemReader) results(lines []resultLine) []session.Result {
 	return results
 }
 
-func (l *questionLine) question() session.Question {
+func (l *questionLine) toQuestion() session.Question {
 	return session.Question{Child: l.Child, Run: l.Run}
 }
 
-func (r *itemReader) kind(name string, number int64) session.Kind {
+func (r *itemReader) readKind(name string, number int64) session.Kind {
 	kind, ok := session.ParseKind(name)
 	if !ok {
-		r.fault(session.UnknownKind, name,
-			at(number, "the kind "+quoted(name)+" is not message, sub_session, summary or other"))
+		r.addFault(session.UnknownKind, name,
+			atLine(number, "the kind "+quoteWord(name)+" is not message, sub_session, summary or other"))
 	}
 	return kind
 }
 
-func (r *itemReader) branch(b branchLabel, number int64) string {
+func (r *itemReader) readBranch(b branchLabel, number int64) string {
 	if b.wrong {
-		r.fault(session.Undecodable, "branch",
-			at(number, `branch: neither a string nor {"tokens":[…]} nor {"active_forks":{…}}`))
-		r.whole(true)
+		r.addFault(session.Undecodable, "branch",
+			atLine(number, `branch: neither a string nor {"tokens":[…]} nor {"active_forks":{…}}`))
+		r.noteWhole(true)
 	}
-	return r.intern(b.text)
+	return r.internName(b.text)
 }
 
-func (r *itemReader) intern(name string) string {
+func (r *itemReader) internName(name string) string {
 	if known, ok := r.names[name]; ok {
 		return known
 	}
@@ -177,7 +177,7 @@ func (r *itemReader) intern(name string) string {
 	return name
 }
 
-func (r *itemReader) fault(kind session.FaultKind, field, detail string) {
+func (r *itemReader) addFault(kind session.FaultKind, field, detail string) {
 	r.faults = append(r.faults, session.Fault{Kind: kind, Field: field, Detail: detail})
 }
 
@@ -187,9 +187,9 @@ type damage struct {
 	err  error
 }
 
-// decode reads a line. A line with doubled names or text that is not Unicode is
+// decodeLine reads a line. A line with doubled names or text that is not Unicode is
 // usable, and damage says what is wrong with it; nil means nothing.
-func decode[T any](line []byte) (value T, usable bool, wrong *damage) {
+func decodeLine[T any](line []byte) (value T, usable bool, wrong *damage) {
 	err := json.Unmarshal(line, &value)
 	if err == nil {
 		return value, true, nil
@@ -205,17 +205,17 @@ func decode[T any](line []byte) (value T, usable bool, wrong *damage) {
 // decodeItem is decode for items. A sub-session item with doubled names is not
 // usable: a doubled member could make it another link than the index has seen.
 func decodeItem(line []byte) (rec itemLine, usable bool, wrong *damage) {
-	rec, usable, wrong = decode[itemLine](line)
+	rec, usable, wrong = decodeLine[itemLine](line)
 	if wrong != nil && wrong.kind == session.Undecodable && rec.Kind == session.SubSession.String() {
 		usable = false
 	}
 	return rec, usable, wrong
 }
 
-// blocks are the parts of a message: those that "blocks" lists, completed from
+// readBlocks are the parts of a message: those that "blocks" lists, completed from
 // the other members, and behind them, in the usual order, those that it leaves
 // out. nil when the message tells of no more than a text, calls and results.
-func (r *itemReader) blocks(rec *itemLine, number int64) []session.Block {
+func (r *itemReader) readBlocks(rec *itemLine, number int64) []session.Block {
 	usual, telling := usualBlocks(rec)
 	if len(rec.Blocks) == 0 {
 		if !telling {
@@ -226,16 +226,16 @@ func (r *itemReader) blocks(rec *itemLine, number int64) []session.Block {
 	list := make([]session.Block, 0, max(len(rec.Blocks), len(usual)))
 	for i := range rec.Blocks {
 		given := &rec.Blocks[i]
-		b := r.block(given, rec, number)
+		b := r.readBlock(given, rec, number)
 		same := func(u session.Block) bool { return u.Kind == b.Kind && (given.Nth == nil || b.Nth == u.Nth) }
 		switch n := slices.IndexFunc(usual, same); {
 		case n >= 0:
-			b = completed(b, usual[n])
+			b = completeBlock(b, usual[n])
 			usual = slices.Delete(usual, n, n+1)
 		case b.Kind == session.CallBlock || b.Kind == session.ResultBlock:
-			r.fault(session.UnknownPart, given.Type, at(number, fmt.Sprintf(
+			r.addFault(session.UnknownPart, given.Type, atLine(number, fmt.Sprintf(
 				"block %d is not one of the item's %ss, or is listed twice", i, given.Type)))
-			b = session.Block{Kind: session.UnknownBlock, Name: r.intern(given.Type)}
+			b = session.Block{Kind: session.UnknownBlock, Name: r.internName(given.Type)}
 		}
 		list = append(list, b)
 	}
@@ -250,7 +250,7 @@ func (r *itemReader) blocks(rec *itemLine, number int64) []session.Block {
 func usualBlocks(rec *itemLine) (list []session.Block, telling bool) {
 	if rec.Reasoning != "" || rec.Signature != nil {
 		b := session.Block{Kind: session.ReasoningBlock, Text: session.DigestOf(rec.Reasoning)}
-		sign(&b, rec.Signature)
+		setSignature(&b, rec.Signature)
 		list, telling = append(list, b), true
 	}
 	if rec.Text.string != "" {
@@ -262,7 +262,7 @@ func usualBlocks(rec *itemLine) (list []session.Block, telling bool) {
 	for i := range rec.Calls {
 		c := &rec.Calls[i]
 		b := session.Block{Kind: session.CallBlock, Nth: i, ID: c.ItemID, With: c.With}
-		sign(&b, c.Signature)
+		setSignature(&b, c.Signature)
 		telling = telling || b != session.Block{Kind: session.CallBlock, Nth: i}
 		list = append(list, b)
 	}
@@ -272,20 +272,20 @@ func usualBlocks(rec *itemLine) (list []session.Block, telling bool) {
 	return list, telling
 }
 
-// block is a block as the list gives it.
-func (r *itemReader) block(given *blockLine, rec *itemLine, number int64) session.Block {
+// readBlock is a block as the list gives it.
+func (r *itemReader) readBlock(given *blockLine, rec *itemLine, number int64) session.Block {
 	b := session.Block{
 		Kind: blockKind(given.Type), ID: given.ID, With: given.With, Unsigned: given.Unsigned, Empty: given.Empty,
 		Cached: given.Cached, Width: int(given.Width), Height: int(given.Height),
 	}
-	sign(&b, given.Signature)
+	setSignature(&b, given.Signature)
 	switch b.Kind {
 	case session.UnknownBlock:
-		b.Name = r.intern(given.Type)
-		r.fault(session.UnknownPart, given.Type,
-			at(number, "the type of block "+quoted(given.Type)+" is not text, reasoning, call, result or media"))
+		b.Name = r.internName(given.Type)
+		r.addFault(session.UnknownPart, given.Type,
+			atLine(number, "the type of block "+quoteWord(given.Type)+" is not text, reasoning, call, result or media"))
 	case session.MediaBlock:
-		b.Name, b.Media, b.Is = r.intern(given.Name), r.intern(given.Media), r.intern(given.Is)
+		b.Name, b.Media, b.Is = r.internName(given.Name), r.internName(given.Media), r.internName(given.Is)
 		b.Bytes, b.Broken, b.In, b.Unsent = given.Bytes, given.Broken, int(given.In), given.Unsent
 	case session.TextBlock:
 		b.Blank, b.Unsent = given.Blank || isSpace(rec.Text.string), given.Unsent
@@ -298,8 +298,8 @@ func (r *itemReader) block(given *blockLine, rec *itemLine, number int64) sessio
 	return b
 }
 
-// completed adds to a block of the list what other members of the item say of it.
-func completed(b, usual session.Block) session.Block {
+// completeBlock adds to a block of the list what other members of the item say of it.
+func completeBlock(b, usual session.Block) session.Block {
 	b.Nth, b.Text = usual.Nth, usual.Text
 	b.ID, b.With = cmp.Or(b.ID, usual.ID), cmp.Or(b.With, usual.With)
 	if b.Signature == 0 && !b.Unsigned {
@@ -323,8 +323,8 @@ func isMedia(b blockLine) bool { return blockKind(b.Type) == session.MediaBlock 
 
 func isSpace(text string) bool { return strings.TrimSpace(text) == "" }
 
-// sign notes a signature; one that is there and empty says that there is none.
-func sign(b *session.Block, signature *string) {
+// setSignature notes a signature; one that is there and empty says that there is none.
+func setSignature(b *session.Block, signature *string) {
 	if signature != nil {
 		b.Signature = session.DigestOf(*signature)
 		b.Unsigned = *signature == ""
@@ -377,9 +377,9 @@ func (m delegationMember) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return json.MarshalEncode(enc, m.given)
 }
 
-// delegation is what a call says about the child it starts: what the member
+// readDelegation is what a call says about the child it starts: what the member
 // gives, completed from the arguments of the tool.
-func (c *callLine) delegation() *session.Delegation {
+func (c *callLine) readDelegation() *session.Delegation {
 	known := session.DelegationFor(c.Name, string(c.Args))
 	given := c.Delegation.given
 	switch {
@@ -487,8 +487,8 @@ type runLine struct {
 	Rest       jsontext.Value `json:",embed"`
 }
 
-// run is the run of a line; a time that is none is not known.
-func (l *runLine) run() session.Run {
+// toRun is the run of a line; a time that is none is not known.
+func (l *runLine) toRun() session.Run {
 	began, _ := parseTime(l.Began)
 	ended, _ := parseTime(l.Ended)
 	return session.Run{
@@ -526,7 +526,7 @@ func runsOf(before *session.Tree, s *session.Session) jsontext.Value {
 	for _, from := range before.Sessions {
 		line := lineText{text: from.Raw}
 		for i := range from.Runs {
-			stored[from.Runs[i].ID], _ = line.raw("/runs/" + strconv.Itoa(i))
+			stored[from.Runs[i].ID], _ = line.rawMember("/runs/" + strconv.Itoa(i))
 		}
 	}
 	list := make([]jsontext.Value, len(s.Runs))

@@ -8,10 +8,10 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// prologue is what a child of the call starts with: its task between the tags
+// composePrologue is what a child of the call starts with: its task between the tags
 // by which a reader knows it, and the word to begin. Arguments that do not
 // parse are the task as they are.
-func prologue(call *session.Call) (title string, items []session.Item) {
+func composePrologue(call *session.Call) (title string, items []session.Item) {
 	title = "Transferred task"
 	if call.Name != "transfer_task" {
 		title = "Sub-session of " + call.Name
@@ -32,16 +32,16 @@ func prologue(call *session.Call) (title string, items []session.Item) {
 	if args.ExpectedOutput != "" {
 		text += "\n\n<expected_output>\n" + args.ExpectedOutput + "\n</expected_output>"
 	}
-	return title, []session.Item{said(session.System, text, 0), said(session.User, "Please proceed.", session.Implicit)}
+	return title, []session.Item{composeSaidItem(session.System, text, 0), composeSaidItem(session.User, "Please proceed.", session.Implicit)}
 }
 
-// said is a new message without a time, with the digests that it will have when
+// composeSaidItem is a new message without a time, with the digests that it will have when
 // it is read.
-func said(role session.Role, text string, flags session.Flags) session.Item {
+func composeSaidItem(role session.Role, text string, flags session.Flags) session.Item {
 	rec := itemLine{Role: role.String(), Text: textMember{string: text}}
 	it := session.Item{
 		Kind: session.Message, Role: role, Flags: flags | session.Synthetic,
-		Text: session.DigestOf(text), Size: rec.size(), Body: &session.Body{Text: text},
+		Text: session.DigestOf(text), Size: rec.requestSize(), Body: &session.Body{Text: text},
 	}
 	it.Meaning = newItemReader().meaningOf(&it, &rec)
 	return it

@@ -100,7 +100,7 @@ func TestRowsAndPositions(t *testing.T) {
 	text := header + `{"type":"session","id":"A"}` + "\n" + item("A") + item("B") +
 		`{"type":"session","id":"B"}` + "\n" + item("A") + `{"type":"session","id":"C"}` + "\n" + item("C") + item("B")
 	want := map[string][]string{"A": {"0", "2"}, "B": {"1", "4"}, "C": {"3"}}
-	for _, tree := range outlines(t, open(t, text)) {
+	for _, tree := range outlines(t, openStream(t, text)) {
 		s := tree.Root()
 		for i, it := range s.Items {
 			if it.Table != "items" || it.Key != want[s.ID][i] || it.Position != int64(i) || it.Body != nil {
@@ -115,7 +115,7 @@ func TestRowsAndPositions(t *testing.T) {
 
 // The outline keeps no texts, and can be read again after it was handed out.
 func TestTreesTwice(t *testing.T) {
-	st := open(t, header+sessionP+"\n"+
+	st := openStream(t, header+sessionP+"\n"+
 		`{"type":"item","session":"P","kind":"message","role":"assistant","text":"t","calls":[{"id":"A","name":"n","args":"{}"}],"results":[{"call":"A","text":"r"}]}`)
 	first, second := outlines(t, st), filled(t, st)
 	it := first[0].Root().Items[0]

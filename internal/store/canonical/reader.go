@@ -29,8 +29,8 @@ func (s *stream) newReader() *reader {
 	return &reader{s: s, lines: s.log.Window(), items: newItemReader()}
 }
 
-// outlines gives the sessions of a tree their items.
-func (r *reader) outlines(ctx context.Context, tree *session.Tree) error {
+// readOutlines gives the sessions of a tree their items.
+func (r *reader) readOutlines(ctx context.Context, tree *session.Tree) error {
 	clear(r.items.names)
 	for _, s := range tree.Sessions {
 		if err := ctx.Err(); err != nil {
@@ -42,7 +42,7 @@ func (r *reader) outlines(ctx context.Context, tree *session.Tree) error {
 		e := r.s.index.byID[s.ID]
 		s.Items = make([]session.Item, 0, len(e.items))
 		for i, at := range e.items {
-			it, err := r.item(ctx, at)
+			it, err := r.readItemAt(ctx, at)
 			if err != nil {
 				return err
 			}
@@ -57,7 +57,7 @@ func (r *reader) outlines(ctx context.Context, tree *session.Tree) error {
 		if e.task != nil {
 			s.Task = *e.task
 		}
-		forest.MarkDangling(s, r.s.index.has)
+		forest.MarkDangling(s, r.s.index.hasSession)
 	}
 	return nil
 }
@@ -70,25 +70,25 @@ func (r *reader) moveFaults(s *session.Session, i int) {
 	}
 }
 
-// item reads one line. Its body is valid until the next one is read.
-func (r *reader) item(ctx context.Context, at span) (session.Item, error) {
+// readItemAt reads one line. Its body is valid until the next one is read.
+func (r *reader) readItemAt(ctx context.Context, at span) (session.Item, error) {
 	if err := ctx.Err(); err != nil {
 		return session.Item{}, err
 	}
 	line, err := r.lines.Line(at.Span)
 	if err != nil {
-		return session.Item{}, unreadable(r.s.path, err)
+		return session.Item{}, unreadableError(r.s.path, err)
 	}
-	return r.items.read(line, at.number), nil
+	return r.items.readItem(line, at.number), nil
 }
 
-// bodies loads what the items of a tree say.
-func (r *reader) bodies(ctx context.Context, tree *session.Tree) error {
+// loadBodies loads what the items of a tree say.
+func (r *reader) loadBodies(ctx context.Context, tree *session.Tree) error {
 	for _, s := range tree.Sessions {
 		e := r.s.index.byID[s.ID]
 		line, err := r.lines.Line(e.line.Span)
 		if err != nil {
-			return unreadable(r.s.path, err)
+			return unreadableError(r.s.path, err)
 		}
 		s.Raw = bytes.Clone(line)
 		i := 0
@@ -96,26 +96,26 @@ func (r *reader) bodies(ctx context.Context, tree *session.Tree) error {
 			if i == len(s.Items) || s.Items[i].Key != r.s.itemKey(at) {
 				continue
 			}
-			full, err := r.item(ctx, at)
+			full, err := r.readItemAt(ctx, at)
 			if err != nil {
 				return err
 			}
 			full.Body.Raw = bytes.Clone(full.Body.Raw)
 			if full.Meaning != s.Items[i].Meaning {
-				return r.changed(at.number)
+				return r.changedError(at.number)
 			}
 			s.Items[i].TakeTexts(&full)
 			i++
 		}
 		if i < len(s.Items) {
-			return r.changed(e.line.number)
+			return r.changedError(e.line.number)
 		}
 	}
 	return nil
 }
 
-// changed is the error for a line that says something else than before.
-func (r *reader) changed(line int64) error {
+// changedError is the error for a line that says something else than before.
+func (r *reader) changedError(line int64) error {
 	return problem.New(problem.Unreadable, "run the command again when no program writes to it",
 		"%s changed while sessctl read it: line %d is different now", r.s.path, line)
 }
@@ -142,8 +142,8 @@ type skimmer struct {
 
 var errNoObject = errors.New("no JSON object")
 
-// skim returns what it found before an error, which may be enough.
-func (s *skimmer) skim(line []byte) (g glance, err error) {
+// skimLine returns what it found before an error, which may be enough.
+func (s *skimmer) skimLine(line []byte) (g glance, err error) {
 	s.buf = *bytes.NewBuffer(line)
 	s.dec.Reset(&s.buf, tolerant)
 	if s.dec.PeekKind() != '{' {
@@ -156,7 +156,7 @@ func (s *skimmer) skim(line []byte) (g glance, err error) {
 		return g, err
 	}
 	for s.dec.PeekKind() == '"' {
-		if err := s.member(&g); err != nil || g.complete() {
+		if err := s.skimMember(&g); err != nil || g.isComplete() {
 			return g, err
 		}
 	}
@@ -164,12 +164,12 @@ func (s *skimmer) skim(line []byte) (g glance, err error) {
 	return g, err
 }
 
-func (s *skimmer) member(g *glance) error {
+func (s *skimmer) skimMember(g *glance) error {
 	name, err := s.dec.ReadToken()
 	if err != nil {
 		return err
 	}
-	into := g.field(name.String())
+	into := g.memberField(name.String())
 	if into == nil || s.dec.PeekKind() != '"' {
 		return s.dec.SkipValue()
 	}
@@ -180,7 +180,7 @@ func (s *skimmer) member(g *glance) error {
 	return err
 }
 
-func (g *glance) field(name string) *string {
+func (g *glance) memberField(name string) *string {
 	switch name {
 	case "type":
 		return &g.kind
@@ -194,8 +194,8 @@ func (g *glance) field(name string) *string {
 	return nil
 }
 
-// complete reports whether nothing more of the line matters to the index.
-func (g *glance) complete() bool {
+// isComplete reports whether nothing more of the line matters to the index.
+func (g *glance) isComplete() bool {
 	return g.kind == typeItem && g.session != "" && g.itemKind != ""
 }
 
@@ -218,8 +218,8 @@ type entry struct {
 	refs  []string        // the ids that sub-session items name
 }
 
-// build reads the lines of a stream; the first one is handed to header.
-func (x *index) build(ctx context.Context, log *filelog.Log, header func(filelog.Line) error, progress func(int64)) error {
+// buildIndex reads the lines of a stream; the first one is handed to header.
+func (x *index) buildIndex(ctx context.Context, log *filelog.Log, header func(filelog.Line) error, progress func(int64)) error {
 	const step = 1 << 20 // bytes between reports
 	next := int64(step)
 	skim := &skimmer{dec: new(jsontext.Decoder)}
@@ -236,7 +236,7 @@ func (x *index) build(ctx context.Context, log *filelog.Log, header func(filelog
 		case line.Err != nil:
 			x.faults = append(x.faults, lineFault(session.Undecodable, line.Number, "line", line.Err.Error()))
 		default:
-			x.add(skim, line.Text, span{filelog.Record{Span: line.Span, Place: x.items}, line.Number})
+			x.addLine(skim, line.Text, span{filelog.Record{Span: line.Span, Place: x.items}, line.Number})
 		}
 		if end := line.Offset + int64(line.Length); end >= next && progress != nil {
 			next = end + step
@@ -250,13 +250,13 @@ func (x *index) build(ctx context.Context, log *filelog.Log, header func(filelog
 	return nil
 }
 
-func (x *index) add(skim *skimmer, line []byte, at span) {
-	g, err := skim.skim(line)
+func (x *index) addLine(skim *skimmer, line []byte, at span) {
+	g, err := skim.skimLine(line)
 	switch {
 	case g.kind == typeItem && (err == nil || g.session != ""):
 		x.addItem(&g, line, at)
 	case err != nil:
-		x.faults = append(x.faults, lineFault(session.Undecodable, at.number, "line", explain(err)))
+		x.faults = append(x.faults, lineFault(session.Undecodable, at.number, "line", explainError(err)))
 	case g.kind == typeSession:
 		x.addSession(g.id, line, at)
 	case g.kind == typeFault:
@@ -266,12 +266,12 @@ func (x *index) add(skim *skimmer, line []byte, at span) {
 			"a second header, which is ignored: one stream has one header"))
 	default:
 		x.faults = append(x.faults, lineFault(session.UnknownKind, at.number, g.kind,
-			"the type "+quoted(g.kind)+" is not session, item or fault"))
+			"the type "+quoteWord(g.kind)+" is not session, item or fault"))
 	}
 }
 
-// entry finds a session by its id, or expects it: items may come first.
-func (x *index) entry(id string) *entry {
+// ensureEntry finds a session by its id, or expects it: items may come first.
+func (x *index) ensureEntry(id string) *entry {
 	e := x.byID[id]
 	if e == nil {
 		e = &entry{head: session.Session{ID: id}}
@@ -282,7 +282,7 @@ func (x *index) entry(id string) *entry {
 }
 
 func (x *index) addItem(g *glance, line []byte, at span) {
-	e := x.entry(g.session)
+	e := x.ensureEntry(g.session)
 	at.Is = true
 	e.items = append(e.items, at)
 	x.items++
@@ -297,7 +297,7 @@ func (x *index) addItem(g *glance, line []byte, at span) {
 		e.refs = append(e.refs, rec.Child)
 	default:
 		for i := range rec.Calls {
-			if d := rec.Calls[i].delegation(); d != nil && d.Child != "" {
+			if d := rec.Calls[i].readDelegation(); d != nil && d.Child != "" {
 				e.refs = append(e.refs, d.Child)
 			}
 		}
@@ -312,23 +312,23 @@ func (x *index) addSession(id string, line []byte, at span) {
 		x.faults = append(x.faults, lineFault(session.Undecodable, at.number, "id", "a session without an id"))
 		return
 	}
-	e := x.entry(id)
+	e := x.ensureEntry(id)
 	if e.line.number != 0 {
 		x.faults = append(x.faults, lineFault(session.Undecodable, at.number, "id", fmt.Sprintf(
-			"the session %s is already on line %d; this one is ignored", quoted(id), e.line.number)))
+			"the session %s is already on line %d; this one is ignored", quoteWord(id), e.line.number)))
 		return
 	}
 	e.line = at
-	e.declare(line)
+	e.declareSession(line)
 	e.head.Model = cmp.Or(e.head.Model, x.model)
 }
 
 // addFault takes in what the writer of the stream could not read. A line that does not
 // say what is lost still says that something is.
 func (x *index) addFault(line []byte, at span) {
-	rec, usable, wrong := decode[faultLine](line)
+	rec, usable, wrong := decodeLine[faultLine](line)
 	if wrong != nil {
-		x.faults = append(x.faults, lineFault(wrong.kind, at.number, "line", explain(wrong.err)))
+		x.faults = append(x.faults, lineFault(wrong.kind, at.number, "line", explainError(wrong.err)))
 	}
 	f := lineFault(session.StoreDamaged, at.number, "", "the stream lacks something, but does not say what")
 	if usable && rec.Detail != "" {
@@ -341,21 +341,21 @@ func (x *index) addFault(line []byte, at span) {
 	x.faults = append(x.faults, f)
 }
 
-// has reports whether a line declares the session.
-func (x *index) has(id string) bool { return x.byID[id] != nil }
+// hasSession reports whether a line declares the session.
+func (x *index) hasSession(id string) bool { return x.byID[id] != nil }
 
-// declare fills in the session from its line. A line that cannot be decoded
+// declareSession fills in the session from its line. A line that cannot be decoded
 // still declares the session, so that its items are read.
-func (e *entry) declare(line []byte) {
+func (e *entry) declareSession(line []byte) {
 	s := &e.head
 	fault := func(kind session.FaultKind, field, detail string) {
 		s.Faults = append(s.Faults, session.Fault{
-			Kind: kind, Ref: s.Ref(), Item: -1, Field: field, Detail: at(e.line.number, detail),
+			Kind: kind, Ref: s.Ref(), Item: -1, Field: field, Detail: atLine(e.line.number, detail),
 		})
 	}
-	rec, usable, wrong := decode[sessionLine](line)
+	rec, usable, wrong := decodeLine[sessionLine](line)
 	if wrong != nil {
-		fault(wrong.kind, "line", explain(wrong.err))
+		fault(wrong.kind, "line", explainError(wrong.err))
 	}
 	if !usable {
 		s.Faults[len(s.Faults)-1].Lost = true
@@ -367,9 +367,9 @@ func (e *entry) declare(line []byte) {
 	s.Delegated, s.Deleted, s.Inseparable, s.Workspace = rec.Delegated, rec.Deleted, rec.Inseparable, rec.Workspace
 	s.Writer, s.Version = session.ParseWriter(rec.Writer), rec.Version
 	for i := range rec.Runs {
-		s.Runs = append(s.Runs, rec.Runs[i].run())
+		s.Runs = append(s.Runs, rec.Runs[i].toRun())
 	}
-	s.Thinking, s.Unstored = tristate(rec.Thinking), rec.Unstored
+	s.Thinking, s.Unstored = tristateOf(rec.Thinking), rec.Unstored
 	s.Forked = rec.ForkOf != nil && rec.ForkOf.Kind() != jsontext.KindNull
 	if rec.Task != nil {
 		task := session.DigestOf(*rec.Task)
@@ -384,7 +384,7 @@ func (e *entry) declare(line []byte) {
 	}
 }
 
-func tristate(said *bool) session.Tristate {
+func tristateOf(said *bool) session.Tristate {
 	switch {
 	case said == nil:
 		return session.Unsaid
@@ -403,7 +403,7 @@ func (x *index) reportUndeclared() {
 		}
 		first := e.items[0]
 		f := lineFault(session.Undecodable, first.number, "session", fmt.Sprintf(
-			"an item of session %s, which no line declares (items: %d)", quoted(e.head.ID), len(e.items)))
+			"an item of session %s, which no line declares (items: %d)", quoteWord(e.head.ID), len(e.items)))
 		f.Ref = session.Ref{Session: e.head.ID, Table: tableItems, Key: strconv.FormatInt(first.Place, 10)}
 		f.Count = len(e.items)
 		x.faults = append(x.faults, f)

@@ -26,77 +26,77 @@ type redactor struct {
 	next   map[int]uint64            // by length
 }
 
-func (r *redactor) session(rec *sessionLine) {
-	rec.User, rec.Title = r.fill(rec.User), r.title(rec.Title)
+func (r *redactor) redactSession(rec *sessionLine) {
+	rec.User, rec.Title = r.fillText(rec.User), r.redactTitle(rec.Title)
 	r.fillAt(rec.Task)
-	r.time(&rec.Created)
-	r.time(&rec.Updated)
-	rec.ForkOf = mask(rec.ForkOf)
-	rec.Workspace, rec.Inseparable = r.fill(rec.Workspace), r.fill(rec.Inseparable)
+	r.redactTime(&rec.Created)
+	r.redactTime(&rec.Updated)
+	rec.ForkOf = maskJSON(rec.ForkOf)
+	rec.Workspace, rec.Inseparable = r.fillText(rec.Workspace), r.fillText(rec.Inseparable)
 	for i := range rec.Runs {
 		run := &rec.Runs[i]
-		run.Asked, run.Answered, run.Rest = r.text(run.Asked), r.text(run.Answered), mask(run.Rest)
+		run.Asked, run.Answered, run.Rest = r.redactText(run.Asked), r.redactText(run.Answered), maskJSON(run.Rest)
 	}
-	rec.Stored.redact()
-	rec.Rest = mask(rec.Rest)
+	rec.Stored.redactRecord()
+	rec.Rest = maskJSON(rec.Rest)
 }
 
-func (r *redactor) item(rec *itemLine) {
+func (r *redactor) redactItem(rec *itemLine) {
 	if _, ok := session.ParseKind(rec.Kind); !ok {
-		rec.Kind = r.fill(rec.Kind)
+		rec.Kind = r.fillText(rec.Kind)
 	}
 	if session.ParseRole(rec.Role) == session.NoRole {
-		rec.Role = r.fill(rec.Role)
+		rec.Role = r.fillText(rec.Role)
 	}
 	if rec.Branch.wrong {
 		rec.Branch = branchLabel{}
 	}
-	r.time(&rec.Time)
-	rec.Text.string, rec.Reasoning = r.text(rec.Text.string), r.text(rec.Reasoning)
+	r.redactTime(&rec.Time)
+	rec.Text.string, rec.Reasoning = r.redactText(rec.Text.string), r.redactText(rec.Reasoning)
 	r.fillAt(rec.Signature)
 	for i := range rec.Calls {
-		r.call(&rec.Calls[i])
+		r.redactCall(&rec.Calls[i])
 	}
 	for i := range rec.Results {
 		res := &rec.Results[i]
 		res.Synthetic = res.Synthetic || session.IsPlaceholder(res.Text.string)
-		res.Text.string, res.Rest = r.text(res.Text.string), mask(res.Rest)
-		res.Question.Rest = mask(res.Question.Rest)
+		res.Text.string, res.Rest = r.redactText(res.Text.string), maskJSON(res.Rest)
+		res.Question.Rest = maskJSON(res.Question.Rest)
 		r.fillAt(res.Answer)
 	}
 	for i := range rec.Blocks {
-		r.block(&rec.Blocks[i])
+		r.redactBlock(&rec.Blocks[i])
 	}
 	for i := range rec.Outputs {
 		out := &rec.Outputs[i]
-		out.Path, out.Real, out.Rest = r.fill(out.Path), r.fill(out.Real), mask(out.Rest)
+		out.Path, out.Real, out.Rest = r.fillText(out.Path), r.fillText(out.Real), maskJSON(out.Rest)
 	}
 	if rec.Refusal.Text != "" {
-		said := errtext.Read(rec.Refusal.Text)
+		said := errtext.ParseAnswer(rec.Refusal.Text)
 		if rec.Refusal.Text = said.Text; said.Kind == errtext.Unknown { // else the provider's words, and ids
-			rec.Refusal.Text = r.fill(said.Text)
+			rec.Refusal.Text = r.fillText(said.Text)
 		}
 	}
-	rec.Refusal.Rest = mask(rec.Refusal.Rest)
-	rec.Stored.redact()
-	rec.Rest = mask(rec.Rest)
+	rec.Refusal.Rest = maskJSON(rec.Refusal.Rest)
+	rec.Stored.redactRecord()
+	rec.Rest = maskJSON(rec.Rest)
 }
 
-// block keeps the ids of a block, what kind it is of, and whether it is signed.
-func (r *redactor) block(b *blockLine) {
+// redactBlock keeps the ids of a block, what kind it is of, and whether it is signed.
+func (r *redactor) redactBlock(b *blockLine) {
 	if blockKind(b.Type) == session.UnknownBlock {
-		b.Type = r.fill(b.Type)
+		b.Type = r.fillText(b.Type)
 	}
 	if !slices.Contains(knownMedia, b.Name) {
-		b.Name = r.fill(b.Name)
+		b.Name = r.fillText(b.Name)
 	}
 	for _, label := range []*string{&b.Media, &b.Is} {
 		if !knownLabel().MatchString(*label) {
-			*label = r.fill(*label)
+			*label = r.fillText(*label)
 		}
 	}
 	r.fillAt(b.Signature)
-	b.Rest = mask(b.Rest)
+	b.Rest = maskJSON(b.Rest)
 }
 
 // knownMedia are the names of media that say nothing of a person.
@@ -105,80 +105,80 @@ var knownMedia = []string{"image", "document", "audio", "video"}
 // knownLabel matches the types of media that tell of formats alone.
 var knownLabel = pattern.Lazy(`^(image/[a-z]+(\+xml)?|application/pdf|text/plain)?$`)
 
-// title fills a title, unless it is one that a runtime gives its sub-sessions:
+// redactTitle fills a title, unless it is one that a runtime gives its sub-sessions:
 // that is no text of a person, and a child is known by it.
-func (r *redactor) title(title string) string {
+func (r *redactor) redactTitle(title string) string {
 	child := session.Session{Title: title, Items: []session.Item{{Role: session.System}, {Role: session.User, Flags: session.Implicit}}}
 	if child.LooksDelegated() {
 		return title
 	}
-	return r.fill(title)
+	return r.fillText(title)
 }
 
-// call writes the delegation out first: its agent is a name that stays, and its
+// redactCall writes the delegation out first: its agent is a name that stays, and its
 // place in the arguments is filled.
-func (r *redactor) call(c *callLine) {
-	if d := c.delegation(); d != nil {
+func (r *redactor) redactCall(c *callLine) {
+	if d := c.readDelegation(); d != nil {
 		given := cmp.Or(c.Delegation.given, &delegationLine{})
 		given.Agent, given.Blocking = &d.Agent, &d.Blocking
 		r.fillAt(given.Task)
-		given.Rest = mask(given.Rest)
+		given.Rest = maskJSON(given.Rest)
 		c.Delegation = delegationMember{given: given}
 	} else {
 		c.Delegation = encodeDelegation(c.Name, "", nil)
 	}
-	c.Question.Rest = mask(c.Question.Rest)
-	c.Args = looseText(r.args(string(c.Args)))
+	c.Question.Rest = maskJSON(c.Question.Rest)
+	c.Args = looseText(r.redactArgs(string(c.Args)))
 	r.fillAt(c.Signature)
-	c.Rest = mask(c.Rest)
+	c.Rest = maskJSON(c.Rest)
 }
 
-// args fills the values of JSON arguments and keeps their length, with spaces
+// redactArgs fills the values of JSON arguments and keeps their length, with spaces
 // where escapes fell away. Arguments that are no JSON stay none.
-func (r *redactor) args(args string) string {
-	filled, ok := mapValues([]byte(args), r.fill, r.count)
+func (r *redactor) redactArgs(args string) string {
+	filled, ok := mapValues([]byte(args), r.fillText, r.fillNumber)
 	if !ok {
-		return r.fill(args)
+		return r.fillText(args)
 	}
 	return string(filled) + strings.Repeat(" ", max(0, len(args)-len(filled)))
 }
 
-// text fills a text and keeps the tags of a task: they say what a child was
+// redactText fills a text and keeps the tags of a task: they say what a child was
 // asked, which its caller's arguments repeat.
-func (r *redactor) text(text string) string {
+func (r *redactor) redactText(text string) string {
 	before, task, after, tagged := cutTask(text)
 	if !tagged {
-		return r.fill(text)
+		return r.fillText(text)
 	}
-	return r.fill(before) + taskOpen + r.fill(task) + taskClose + r.fill(after)
+	return r.fillText(before) + taskOpen + r.fillText(task) + taskClose + r.fillText(after)
 }
 
-// time keeps a time and fills what is none.
-func (r *redactor) time(text *looseText) {
+// redactTime keeps a time and fills what is none.
+func (r *redactor) redactTime(text *looseText) {
 	if _, ok := parseTime(*text); !ok {
-		*text = looseText(r.fill(string(*text)))
+		*text = looseText(r.fillText(string(*text)))
 	}
 }
 
 func (r *redactor) fillAt(text *string) {
 	if text != nil {
-		*text = r.fill(*text)
+		*text = r.fillText(*text)
 	}
 }
 
-// fill replaces a text by letters, and a text of white space, or what a text has
+// fillText replaces a text by letters, and a text of white space, or what a text has
 // of it at its end, by spaces, because readers treat such messages in their own
 // way.
-func (r *redactor) fill(text string) string {
-	return r.number(text, "xabcdeghijklmopqrsuvw") // spells neither true, false nor null
+func (r *redactor) fillText(text string) string {
+	return r.replaceByLabel(text, "xabcdeghijklmopqrsuvw") // spells neither true, false nor null
 }
 
-// count replaces a JSON number by another one.
-func (r *redactor) count(number string) string { return r.number(number, "123456789") }
+// fillNumber replaces a JSON number by another one.
+func (r *redactor) fillNumber(number string) string { return r.replaceByLabel(number, "123456789") }
 
-// number replaces a text by its number among the texts of its length, written
+// replaceByLabel replaces a text by its number among the texts of its length, written
 // in digits of the given kind in as many bytes as the text has.
-func (r *redactor) number(text, digits string) string {
+func (r *redactor) replaceByLabel(text, digits string) string {
 	key := session.DigestOf(text)
 	label, known := r.labels[key]
 	if !known {
@@ -194,9 +194,9 @@ func (r *redactor) number(text, digits string) string {
 	return string(filler) + strings.Repeat(" ", len(text)-len(filler))
 }
 
-// mask makes a row of x of every string value of JSON and a row of 1 of every
+// maskJSON makes a row of x of every string value of JSON and a row of 1 of every
 // number, of the same length. Keys, true, false and null stay.
-func mask(v jsontext.Value) jsontext.Value {
+func maskJSON(v jsontext.Value) jsontext.Value {
 	if v == nil {
 		return nil
 	}
@@ -207,8 +207,8 @@ func mask(v jsontext.Value) jsontext.Value {
 	return masked
 }
 
-func (r *storedRecord) redact() {
-	r.Raw = mask(r.Raw)
+func (r *storedRecord) redactRecord() {
+	r.Raw = maskJSON(r.Raw)
 	r.RawBase64 = strings.Repeat("x", len(r.RawBase64)) // still base64
 }
 
@@ -247,9 +247,9 @@ func mapValues(v jsontext.Value, text, number func(string) string) (jsontext.Val
 // records of one store have the texts of all its signatures, or of none.
 type signatureNames map[session.Digest]string
 
-// text is the text of a signature: the one that the stored record has, else its
+// signatureText is the text of a signature: the one that the stored record has, else its
 // name, so that equal signatures stay equal. nil when there is none.
-func (n signatureNames) text(signature session.Digest, stored []byte) *string {
+func (n signatureNames) signatureText(signature session.Digest, stored []byte) *string {
 	if signature == 0 {
 		return nil
 	}

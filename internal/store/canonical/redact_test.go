@@ -41,7 +41,7 @@ const redacted = `{"type":"header","format":"sessctl.canonical/1","kind":"k","no
 // Everything that was said goes, every length and every key stays: the keys are
 // the only place where the word is left.
 func TestRedact(t *testing.T) {
-	got := export(t, open(t, private), canonical.WriteOptions{Redact: true})
+	got := export(t, openStream(t, private), canonical.WriteOptions{Redact: true})
 	want := strings.NewReplacer("RAW78", strings.Repeat("x", 4*26), "RAW73", strings.Repeat("x", 4*25)).Replace(redacted)
 	gotLines, wantLines := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range max(len(gotLines), len(wantLines)) {
@@ -61,8 +61,8 @@ func TestRedact(t *testing.T) {
 
 // What is redacted once more stays as it is in form and length.
 func TestRedactTwice(t *testing.T) {
-	once := export(t, open(t, private), canonical.WriteOptions{Redact: true})
-	twice := export(t, open(t, once), canonical.WriteOptions{Redact: true})
+	once := export(t, openStream(t, private), canonical.WriteOptions{Redact: true})
+	twice := export(t, openStream(t, once), canonical.WriteOptions{Redact: true})
 	if len(once) != len(twice) {
 		t.Errorf("%d bytes, then %d", len(once), len(twice))
 	}
@@ -80,7 +80,7 @@ func TestRedactKeepsEquality(t *testing.T) {
 		}
 		b.Write(append(line, '\n'))
 	}
-	st := open(t, export(t, open(t, b.String()), canonical.WriteOptions{Redact: true}))
+	st := openStream(t, export(t, openStream(t, b.String()), canonical.WriteOptions{Redact: true}))
 	items := outlines(t, st)[0].Root().Items
 	for i := range texts {
 		for j := range texts {

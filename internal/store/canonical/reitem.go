@@ -29,21 +29,21 @@ func (r *rewriter) itemLine(s *session.Session, it *change.Item) ([]byte, error)
 	}
 	line := lineText{text: is.Body.Raw}
 	if it.From != s.ID {
-		line.set("/session", s.ID)
+		line.setMember("/session", s.ID)
 	}
 	for _, v := range it.Values {
-		line.value(it.Was, v)
+		line.setValue(it.Was, v)
 	}
 	if it.Was.Flags.Has(session.Skipped) && !is.Flags.Has(session.Skipped) { // its child came back
-		line.replace("/skipped", false)
+		line.replaceMember("/skipped", false)
 	}
 	if it.Stays() {
-		line.take(it)
+		line.removeTaken(it)
 	} else {
-		line.part(it)
+		line.keepResult(it)
 	}
 	if it.Scrubbed { // last: a value may be what was stored
-		line.text = scrubbed(line.text)
+		line.text = scrubJSON(line.text)
 	}
 	return line.text, line.err
 }
@@ -66,8 +66,8 @@ var members = map[change.Part]map[string]string{
 	change.OfBlock: {session.FieldBlockID: "/id"},
 }
 
-// value writes a value of an item that becomes another one.
-func (l *lineText) value(was *session.Item, v change.Value) {
+// setValue writes a value of an item that becomes another one.
+func (l *lineText) setValue(was *session.Item, v change.Value) {
 	if v.Field == session.FieldPosition { // the order of the lines
 		return
 	}
@@ -81,76 +81,76 @@ func (l *lineText) value(was *session.Item, v change.Value) {
 	}
 	switch v.Field {
 	case session.FieldBlockID:
-		l.id(at, v.Is)
+		l.setID(at, v.Is)
 		if b := &was.Blocks[v.Nth]; b.Kind == session.CallBlock {
-			l.id(fmt.Sprintf("/calls/%d/item_id", b.Nth), v.Is)
+			l.setID(fmt.Sprintf("/calls/%d/item_id", b.Nth), v.Is)
 		}
 	case session.FieldBranch:
 		if v.Is == "" {
-			l.remove(at)
+			l.removeMember(at)
 		} else {
 			l.setJSON(at, jsonOf(branchLabel{text: v.Is}))
 		}
 	case change.FieldKeptFrom, session.FieldArchived:
 		l.setJSON(at, jsontext.Value(v.Is))
 	case change.FieldArgs: // they stay a text where they are one
-		stored, there := l.raw(at)
+		stored, there := l.rawMember(at)
 		if args := jsontext.Value(v.Is); there && stored.Kind() != jsontext.KindString && args.IsValid(tolerant) {
 			l.setJSON(at, args)
 		} else {
-			l.set(at, v.Is)
+			l.setMember(at, v.Is)
 		}
 	default:
-		l.set(at, v.Is)
+		l.setMember(at, v.Is)
 	}
 }
 
-// replace gives a member another value, if it is there.
-func (l *lineText) replace(pointer string, value any) {
-	if _, there := l.raw(pointer); there {
-		l.set(pointer, value)
+// replaceMember gives a member another value, if it is there.
+func (l *lineText) replaceMember(pointer string, value any) {
+	if _, there := l.rawMember(pointer); there {
+		l.setMember(pointer, value)
 	}
 }
 
-// id gives a stored id another value, or takes it away.
-func (l *lineText) id(pointer, id string) {
+// setID gives a stored id another value, or takes it away.
+func (l *lineText) setID(pointer, id string) {
 	if id == "" {
-		l.remove(pointer)
+		l.removeMember(pointer)
 	} else {
-		l.replace(pointer, id)
+		l.replaceMember(pointer, id)
 	}
 }
 
-// part leaves of a line one of its results, as a message of the tool.
-func (l *lineText) part(it *change.Item) {
+// keepResult leaves of a line one of its results, as a message of the tool.
+func (l *lineText) keepResult(it *change.Item) {
 	if it.Is.Role != it.Was.Role {
-		l.set("/role", it.Is.Role.String())
-		l.replace("/agent", it.Is.Agent) // which a reader passes over in some roles
+		l.setMember("/role", it.Is.Role.String())
+		l.replaceMember("/agent", it.Is.Agent) // which a reader passes over in some roles
 	}
 	for _, said := range []struct{ at, nothing string }{{"/text", `""`}, {"/reasoning", `""`}, {"/calls", "[]"}} {
-		if stored, there := l.raw(said.at); there && stored.Kind() != jsontext.KindNull {
+		if stored, there := l.rawMember(said.at); there && stored.Kind() != jsontext.KindNull {
 			l.setJSON(said.at, jsontext.Value(said.nothing))
 		}
 	}
 	for _, at := range []string{"/blocks", "/signature", "/media", "/empty_calls"} {
-		l.remove(at)
+		l.removeMember(at)
 	}
 	if len(it.Was.Results) > 1 {
-		result, _ := l.raw("/results/" + strconv.Itoa(it.Part))
+		result, _ := l.rawMember("/results/" + strconv.Itoa(it.Part))
 		l.setJSON("/results", listOf([]jsontext.Value{result}))
 	}
-	l.size(it)
+	l.setSize(it)
 }
 
-func (l *lineText) size(it *change.Item) {
+func (l *lineText) setSize(it *change.Item) {
 	if it.Is.Size != it.Was.Size {
-		l.replace("/size", it.Is.Size)
+		l.replaceMember("/size", it.Is.Size)
 	}
 }
 
-// take takes away the results that went elsewhere, their blocks, and those of a text that
+// removeTaken takes away the results that went elsewhere, their blocks, and those of a text that
 // is empty now.
-func (l *lineText) take(it *change.Item) {
+func (l *lineText) removeTaken(it *change.Item) {
 	emptied := slices.ContainsFunc(it.Values, func(v change.Value) bool { return v.Of == change.OfItem && v.Field == session.FieldText && v.Is == "" })
 	var gone []int
 	for k := range it.Was.Blocks {
@@ -164,23 +164,23 @@ func (l *lineText) take(it *change.Item) {
 			if taken {
 				gone = append(gone, k)
 			} else if before > 0 {
-				l.replace(fmt.Sprintf("/blocks/%d/nth", k), b.Nth-before)
+				l.replaceMember(fmt.Sprintf("/blocks/%d/nth", k), b.Nth-before)
 			}
 		}
 	}
 	if len(gone) > 0 && len(it.Is.Blocks) == 0 {
-		l.remove("/blocks")
+		l.removeMember("/blocks")
 	} else {
-		l.without("/blocks", gone)
+		l.removeElements("/blocks", gone)
 	}
-	l.without("/results", it.Taken)
-	l.size(it)
+	l.removeElements("/results", it.Taken)
+	l.setSize(it)
 }
 
-// without takes elements of a list away, if they are there.
-func (l *lineText) without(pointer string, gone []int) {
+// removeElements takes elements of a list away, if they are there.
+func (l *lineText) removeElements(pointer string, gone []int) {
 	var list []jsontext.Value
-	if stored, there := l.raw(pointer); len(gone) == 0 || !there || json.Unmarshal(stored, &list, tolerant) != nil {
+	if stored, there := l.rawMember(pointer); len(gone) == 0 || !there || json.Unmarshal(stored, &list, tolerant) != nil {
 		return
 	}
 	for _, n := range slices.Backward(gone) {
@@ -203,9 +203,9 @@ func listOf(values []jsontext.Value) jsontext.Value {
 	return append(list, ']')
 }
 
-// scrubbed is JSON with U+FFFD in place of what a reader takes for it: bytes that
+// scrubJSON is JSON with U+FFFD in place of what a reader takes for it: bytes that
 // are no UTF-8 and halves of surrogate pairs. Every other byte stays.
-func scrubbed(text []byte) []byte {
+func scrubJSON(text []byte) []byte {
 	if utf8.Valid(text) && !bytes.Contains(text, []byte(`\u`)) {
 		return text
 	}

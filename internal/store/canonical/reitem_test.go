@@ -72,7 +72,7 @@ func TestAmendedLines(t *testing.T) {
 			if want := header + sessionOf("P") + item + tt.want; got != want {
 				t.Fatalf("got\n%s\nwant\n%s", got, want)
 			}
-			again := filled(t, open(t, got))[0].Root().Items[0]
+			again := filled(t, openStream(t, got))[0].Root().Items[0]
 			if diff := cmp.Diff(foretold.Blocks, again.Blocks); diff != "" {
 				t.Errorf("blocks (-foretold +read):\n%s", diff)
 			}
@@ -129,7 +129,7 @@ func TestScrubbedLine(t *testing.T) {
 			if want := header + sessionOf("P") + before + tt.want + "\",\"x\":1.0}\n" + line; got != want {
 				t.Fatalf("got\n%q\nwant\n%q", got, want)
 			}
-			s := filled(t, open(t, got))[0].Root()
+			s := filled(t, openStream(t, got))[0].Root()
 			if s.Items[0].Body.Text != said || len(s.Faults) != 1 || s.Faults[0].Item != 1 {
 				t.Errorf("it says %q, not %q; faults %v", s.Items[0].Body.Text, said, s.Faults)
 			}

@@ -39,8 +39,8 @@ func TestExportOfAnotherStore(t *testing.T) {
 		if ambiguous(list) {
 			t.Skip("the trees depend on the order in which sessions are stored")
 		}
-		text := write(t, canonical.Header{Kind: "other"}, trees, canonical.WriteOptions{})
-		st := open(t, text)
+		text := hashLine(t, canonical.Header{Kind: "other"}, trees, canonical.WriteOptions{})
+		st := openStream(t, text)
 		if f := showFaults(st.Facts().Faults); f != "" {
 			t.Fatalf("faults: %s in\n%s", f, text)
 		}
@@ -109,7 +109,7 @@ func group(list []*session.Session) []*session.Tree {
 	for i, s := range list {
 		heads[i] = forest.HeadOf(s)
 	}
-	return forest.Group(heads)
+	return forest.GroupHeads(heads)
 }
 
 // A redacted export has the outlines of the export: they differ in digests only,
@@ -121,17 +121,17 @@ func TestRedactedExport(t *testing.T) {
 		if ambiguous(list) {
 			t.Skip("items are counted in the order of the trees")
 		}
-		plain := open(t, write(t, canonical.Header{}, trees, canonical.WriteOptions{}))
-		direct := write(t, canonical.Header{}, trees, canonical.WriteOptions{Redact: true})
+		plain := openStream(t, hashLine(t, canonical.Header{}, trees, canonical.WriteOptions{}))
+		direct := hashLine(t, canonical.Header{}, trees, canonical.WriteOptions{Redact: true})
 		viaStream := export(t, plain, canonical.WriteOptions{Redact: true})
 		want, wantTasks := shape(filled(t, plain))
 		for _, text := range []string{direct, viaStream} {
-			got, gotTasks := shape(filled(t, open(t, text)))
+			got, gotTasks := shape(filled(t, openStream(t, text)))
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("(-plain +redacted):\n%s\n%s", diff, text)
 			}
 			after := map[int]int{}
-			redacted := equalities(filled(t, open(t, text)))
+			redacted := equalities(filled(t, openStream(t, text)))
 			for i, n := range equalities(filled(t, plain)) {
 				if m, seen := after[n]; seen && m != redacted[i] {
 					t.Fatalf("texts that were equal differ:\n%s", text)

@@ -42,11 +42,11 @@ var Kind = store.Kind{
 	Name:      kindName,
 	Title:     kindTitle,
 	Locations: func(string) []string { return nil },
-	Detect:    detect,
-	Open:      open,
+	Detect:    detectStream,
+	Open:      openStream,
 	Edit:      edit,
 	Stream:    true,
-	Prologue:  prologue,
+	Prologue:  composePrologue,
 }
 
 // tableItems is the table of every item; the key is the item's ordinal among
@@ -69,7 +69,7 @@ type stream struct {
 	keys   filelog.Keys
 }
 
-func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+func openStream(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
 	if src.Stream == nil {
 		return nil, notAStream(src, "it is not a text file")
 	}
@@ -99,7 +99,7 @@ func read(ctx context.Context, src *store.Source, log *filelog.Log, opts store.O
 		s.index.model = s.header.Model
 		return err
 	}
-	switch err := s.index.build(ctx, log, header, opts.Progress); {
+	switch err := s.index.buildIndex(ctx, log, header, opts.Progress); {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case no != nil:
@@ -107,21 +107,21 @@ func read(ctx context.Context, src *store.Source, log *filelog.Log, opts store.O
 	case err == io.EOF:
 		return nil, notAStream(src, "it is empty")
 	case err != nil:
-		return nil, unreadable(s.path, err)
+		return nil, unreadableError(s.path, err)
 	}
 	s.newer = version > formatVersion
-	s.facts = s.describe(src, version, line)
+	s.facts = s.describeStore(src, version, line)
 	return s, nil
 }
 
-func unreadable(path string, err error) error {
+func unreadableError(path string, err error) error {
 	return &problem.Error{
 		Class: problem.Unreadable, Err: err,
 		What: fmt.Sprintf("%s could not be read to its end: %v", path, err),
 	}
 }
 
-func (s *stream) describe(src *store.Source, version int, headerLine int64) session.Store {
+func (s *stream) describeStore(src *store.Source, version int, headerLine int64) session.Store {
 	f := session.Store{
 		Path: src.Path, Kind: kindName, Title: kindTitle, Bytes: src.Bytes, Generation: strconv.Itoa(version),
 		Writer: s.header.Writer, Runtime: runtimes[s.header.Kind].Runtime,
@@ -167,13 +167,13 @@ func (s *stream) Close() error { return s.log.Close() }
 func (s *stream) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	return func(yield func(*session.Tree, error) bool) {
 		read := s.newReader()
-		trees := forest.Group(s.heads())
+		trees := forest.GroupHeads(s.listHeads())
 		for i, tree := range trees {
 			trees[i] = nil // the caller's from here on
 			if s.only != nil && !slices.ContainsFunc(tree.Sessions, func(one *session.Session) bool { return s.only[one.ID] }) {
 				continue
 			}
-			if err := read.outlines(ctx, tree); err != nil {
+			if err := read.readOutlines(ctx, tree); err != nil {
 				yield(nil, err)
 				return
 			}
@@ -184,8 +184,8 @@ func (s *stream) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	}
 }
 
-// heads are fresh copies: a tree belongs to whom it was yielded to.
-func (s *stream) heads() []forest.Head {
+// listHeads are fresh copies: a tree belongs to whom it was yielded to.
+func (s *stream) listHeads() []forest.Head {
 	heads := make([]forest.Head, len(s.index.sessions))
 	for i, e := range s.index.sessions {
 		head := e.head
@@ -206,7 +206,7 @@ func (s *stream) Copy(_ context.Context, path string, progress func(int64)) (*st
 
 // Fill implements store.Store. A tree may have some of its sessions and items only.
 func (s *stream) Fill(ctx context.Context, tree *session.Tree) error {
-	return s.newReader().bodies(ctx, tree)
+	return s.newReader().loadBodies(ctx, tree)
 }
 
 // The format that this package reads and writes.
@@ -264,7 +264,7 @@ const (
 	summariesScoped = "scoped"
 )
 
-func (h *Header) format() headerLine {
+func (h *Header) encodeHeader() headerLine {
 	return headerLine{
 		Type: typeHeader, Format: fmt.Sprintf("%s/%d", formatName, formatVersion),
 		Kind: h.Kind, BranchModel: h.BranchModel, Summaries: h.Summaries,
@@ -277,16 +277,16 @@ func (h *Header) format() headerLine {
 // parseHeader reads the first line of a stream and the version of its format.
 // The error completes the sentence "line 1 …".
 func parseHeader(line []byte) (h Header, version int, err error) {
-	rec, usable, wrong := decode[headerLine](line)
+	rec, usable, wrong := decodeLine[headerLine](line)
 	switch {
 	case !usable:
-		return h, 0, fmt.Errorf("is not a line of a stream (%s)", explain(wrong.err))
+		return h, 0, fmt.Errorf("is not a line of a stream (%s)", explainError(wrong.err))
 	case rec.Type != typeHeader:
-		return h, 0, fmt.Errorf("has the type %s", quoted(rec.Type))
+		return h, 0, fmt.Errorf("has the type %s", quoteWord(rec.Type))
 	}
 	name, number, _ := strings.Cut(rec.Format, "/")
 	if version, err = strconv.Atoi(number); name != formatName || err != nil || version < formatVersion {
-		return h, 0, fmt.Errorf("has the format %s", quoted(rec.Format))
+		return h, 0, fmt.Errorf("has the format %s", quoteWord(rec.Format))
 	}
 	return Header{
 		Kind: rec.Kind, Summaries: rec.Summaries, Model: rec.Model,
@@ -313,10 +313,10 @@ func firstLine(src *store.Source) ([]byte, error) {
 	return nil, io.EOF
 }
 
-// Foreign reports whether a stream is another program's: its first line is sound JSON
+// IsForeign reports whether a stream is another program's: its first line is sound JSON
 // and neither a header of this format with something wrong in it, nor the session or
 // item that stands first where the header is gone.
-func Foreign(src *store.Source) bool {
+func IsForeign(src *store.Source) bool {
 	line, err := firstLine(src)
 	var says struct{ Type, Format any }
 	if err != nil || json.Unmarshal(line, &says, tolerant, json.MatchCaseInsensitiveNames(true)) != nil {
@@ -327,9 +327,9 @@ func Foreign(src *store.Source) bool {
 	return !slices.Contains([]string{typeHeader, typeSession, typeItem}, kind) && !strings.HasPrefix(format, formatName)
 }
 
-// detect looks at the first line. A header that is longer than a megabyte is
+// detectStream looks at the first line. A header that is longer than a megabyte is
 // none.
-func detect(_ context.Context, src *store.Source) store.Detection {
+func detectStream(_ context.Context, src *store.Source) store.Detection {
 	line, err := firstLine(src)
 	if err != nil {
 		return store.Detection{}
@@ -372,16 +372,16 @@ func (s *stream) Sums(ctx context.Context, sessions []string) (map[string]store.
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		sum, err := r.sum(s.index.byID[id])
+		sum, err := r.sumSession(s.index.byID[id])
 		if err != nil {
-			return nil, unreadable(s.path, err)
+			return nil, unreadableError(s.path, err)
 		}
 		sums[id] = sum
 	}
 	return sums, nil
 }
 
-func (r *reader) sum(e *entry) (store.Sum, error) {
+func (r *reader) sumSession(e *entry) (store.Sum, error) {
 	if e == nil {
 		return store.Sum{}, nil
 	}
@@ -391,14 +391,14 @@ func (r *reader) sum(e *entry) (store.Sum, error) {
 	if err != nil {
 		return store.Sum{}, err
 	}
-	write(all, line)
+	hashLine(all, line)
 	sum := store.Sum{Own: hex.EncodeToString(all.Sum(nil)), Items: make(map[string]string, len(e.items))}
 	for _, at := range e.items {
 		if line, err = r.lines.Line(at.Span); err != nil {
 			return store.Sum{}, err
 		}
-		write(all, line)
-		digest, it := sha256.Sum256(withoutPlace(line)), r.items.read(line, at.number)
+		hashLine(all, line)
+		digest, it := sha256.Sum256(withoutPlace(line)), r.items.readItem(line, at.number)
 		sum.Items[r.s.itemKey(at)] = fmt.Sprintf("%016x%s%x", uint64(it.Meaning), store.SumSays, digest)
 	}
 	sum.Record = hex.EncodeToString(all.Sum(nil))
@@ -409,7 +409,7 @@ func (r *reader) sum(e *entry) (store.Sum, error) {
 // itemKey is the key of an item.
 func (s *stream) itemKey(at span) string { return strconv.FormatInt(s.keys.Key(at.Place), 10) }
 
-func write(h hash.Hash, line []byte) {
+func hashLine(h hash.Hash, line []byte) {
 	h.Write(line)
 	h.Write([]byte{'\n'})
 }
@@ -437,16 +437,16 @@ func lineFault(kind session.FaultKind, line int64, field, detail string) session
 	return session.Fault{
 		Kind: kind, Item: -1, Field: field,
 		Ref:    session.Ref{Table: session.TableLines, Key: strconv.FormatInt(line, 10)},
-		Detail: at(line, detail),
+		Detail: atLine(line, detail),
 		Lost:   kind == session.Undecodable || kind == session.UnknownKind,
 	}
 }
 
-// at begins a detail with the line that it is about.
-func at(line int64, detail string) string { return fmt.Sprintf("line %d: %s", line, detail) }
+// atLine begins a detail with the line that it is about.
+func atLine(line int64, detail string) string { return fmt.Sprintf("line %d: %s", line, detail) }
 
-// quoted shows a stored word without letting it fill the screen.
-func quoted(word string) string {
+// quoteWord shows a stored word without letting it fill the screen.
+func quoteWord(word string) string {
 	const longest = 40
 	if runes := []rune(word); len(runes) > longest {
 		word = string(runes[:longest]) + "…"
@@ -455,14 +455,14 @@ func quoted(word string) string {
 }
 
 // notATime is the detail of a BadTime fault.
-func notATime(text looseText) string { return quoted(string(text)) + " is not an RFC 3339 time" }
+func notATime(text looseText) string { return quoteWord(string(text)) + " is not an RFC 3339 time" }
 
-// explain words a decoder's error for people: without types of this program,
+// explainError words a decoder's error for people: without types of this program,
 // and without the text around the place.
-func explain(err error) string {
+func explainError(err error) string {
 	if wrong, ok := errors.AsType[*json.SemanticError](err); ok && wrong.JSONKind != jsontext.KindInvalid {
 		return fmt.Sprintf("%q holds %s, expected %s", string(wrong.JSONPointer),
-			kindNames[wrong.JSONKind], expected(wrong.GoType))
+			kindNames[wrong.JSONKind], expectedKind(wrong.GoType))
 	}
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok && syntax.Err != nil {
 		for _, what := range []string{"invalid surrogate pair", "invalid escape sequence"} {
@@ -485,7 +485,7 @@ var kindNames = map[jsontext.Kind]string{
 	jsontext.KindBeginArray:  "a list",
 }
 
-func expected(t reflect.Type) string {
+func expectedKind(t reflect.Type) string {
 	if t == nil {
 		return "something else"
 	}

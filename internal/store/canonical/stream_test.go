@@ -71,7 +71,7 @@ func TestInterleaved(t *testing.T) {
 }
 
 func TestLineEnds(t *testing.T) {
-	want := filled(t, open(t, odd))
+	want := filled(t, openStream(t, odd))
 	for name, text := range map[string]string{
 		"CRLF":             strings.ReplaceAll(odd, "\n", "\r\n"),
 		"blank lines":      strings.ReplaceAll(odd, "\n", "\n\n \t\n"),
@@ -80,7 +80,7 @@ func TestLineEnds(t *testing.T) {
 		"indented lines":   strings.ReplaceAll(odd, "\n", " \n  "),
 		"white space last": odd + "   ",
 	} {
-		if diff := cmp.Diff(want, filled(t, open(t, text)), sameStream); diff != "" {
+		if diff := cmp.Diff(want, filled(t, openStream(t, text)), sameStream); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -232,7 +232,7 @@ func TestProgressAndCancel(t *testing.T) {
 	if _, err := canonical.Kind.Open(ctx, source(text), store.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("open: %v", err)
 	}
-	st := open(t, text)
+	st := openStream(t, text)
 	for _, err := range st.Trees(ctx) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("trees: %v", err)

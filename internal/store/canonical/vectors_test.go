@@ -169,7 +169,7 @@ func TestMultiAgentVectors(t *testing.T) {
 	for i := range list {
 		v := &list[i]
 		t.Run(v.ID, func(t *testing.T) {
-			st := open(t, v.stream(t))
+			st := openStream(t, v.stream(t))
 			trees := outlines(t, st)
 			if len(trees) != 1 || len(trees[0].Sessions) != len(v.Sessions) {
 				t.Fatalf("%d trees", len(trees))

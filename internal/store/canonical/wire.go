@@ -212,20 +212,20 @@ type storedRecord struct {
 	RawBase64 string         `json:"raw_base64,omitzero"`
 }
 
-// set keeps the stored bytes: as JSON if they are JSON that every reader takes
+// setStored keeps the stored bytes: as JSON if they are JSON that every reader takes
 // the same way, else encoded.
-func (r *storedRecord) set(stored []byte) {
+func (r *storedRecord) setStored(stored []byte) {
 	raw := jsontext.Value(stored)
 	switch {
 	case len(stored) == 0:
 	case raw.IsValid():
 		r.Raw = raw
 	default:
-		r.encode(stored)
+		r.encodeBase64(stored)
 	}
 }
 
-func (r *storedRecord) encode(stored []byte) {
+func (r *storedRecord) encodeBase64(stored []byte) {
 	r.Raw, r.RawBase64 = nil, base64.StdEncoding.EncodeToString(stored)
 }
 
@@ -287,18 +287,18 @@ func (t *looseText) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 	switch v.Kind() {
 	case '"':
-		*t = looseText(unquote(v))
+		*t = looseText(unquoteText(v))
 	case 'n':
 		*t = ""
 	default:
-		*t = looseText(scrubbed(v)) // as the decoder does with a string
+		*t = looseText(scrubJSON(v)) // as the decoder does with a string
 	}
 	return nil
 }
 
-// unquote is the text of a JSON string that a decoder accepted. Its error would
+// unquoteText is the text of a JSON string that a decoder accepted. Its error would
 // be about bad UTF-8, which the decoder has judged already.
-func unquote(v jsontext.Value) []byte {
+func unquoteText(v jsontext.Value) []byte {
 	text, _ := jsontext.AppendUnquote(nil, v)
 	return text
 }
@@ -319,7 +319,7 @@ func (b *branchLabel) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 	switch {
 	case v.Kind() == '"':
-		*b = branchLabel{text: string(unquote(v))}
+		*b = branchLabel{text: string(unquoteText(v))}
 	case v.Kind() == 'n':
 		*b = branchLabel{}
 	case isBranchObject(v):
@@ -347,7 +347,7 @@ func isBranchObject(v jsontext.Value) bool {
 	if v.Kind() != '{' {
 		return false
 	}
-	form, usable, _ := decode[struct {
+	form, usable, _ := decodeLine[struct {
 		Tokens []int64        `json:"tokens"`
 		Forks  jsontext.Value `json:"active_forks"`
 	}](v)
@@ -364,7 +364,7 @@ type outputLine struct {
 	Rest    jsontext.Value `json:",embed"`
 }
 
-func outputs(lines []outputLine) []session.Output {
+func decodeOutputs(lines []outputLine) []session.Output {
 	var list []session.Output
 	for _, l := range lines {
 		list = append(list, session.Output{Path: l.Path, Real: l.Real, Outside: l.Outside, Bytes: l.Bytes, Hash: l.Hash})

@@ -40,44 +40,44 @@ func NewWriter(w io.Writer, h Header, opts WriteOptions) (*Writer, error) {
 	if out.stored && out.redact == nil {
 		return out, out.writeLine(h.line)
 	}
-	rec := h.format()
+	rec := h.encodeHeader()
 	if out.stored {
-		rec, _, _ = decode[headerLine](h.line) // parseHeader has read it
-		rec.Rest = mask(rec.Rest)
+		rec, _, _ = decodeLine[headerLine](h.line) // parseHeader has read it
+		rec.Rest = maskJSON(rec.Rest)
 	}
-	return out, out.encode(&rec, nil)
+	return out, out.encodeRecord(&rec, nil)
 }
 
-// Session writes a session and its items, whose bodies must be loaded.
-func (w *Writer) Session(s *session.Session) error {
-	if err := w.session(s); err != nil {
+// WriteSession writes a session and its items, whose bodies must be loaded.
+func (w *Writer) WriteSession(s *session.Session) error {
+	if err := w.writeSession(s); err != nil {
 		return err
 	}
 	for i := range s.Items {
-		if err := w.item(s, &s.Items[i]); err != nil {
+		if err := w.writeItem(s, &s.Items[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Faults writes a line for each fault of the store that tells of what is stored and was
+// WriteFaults writes a line for each fault of the store that tells of what is stored and was
 // not read: a reader of the stream finds damage there.
-func (w *Writer) Faults(faults []session.Fault) error { return w.faults(faults, nil) }
+func (w *Writer) WriteFaults(faults []session.Fault) error { return w.writeFaults(faults, nil) }
 
-// Unread is Faults for those of a session, behind its items. Lines of a stream that are
+// WriteUnread is Faults for those of a session, behind its items. Lines of a stream that are
 // written as they were tell it themselves.
-func (w *Writer) Unread(s *session.Session) error {
+func (w *Writer) WriteUnread(s *session.Session) error {
 	if w.stored && w.redact == nil {
 		return nil
 	}
-	return w.faults(s.Faults, s.Items)
+	return w.writeFaults(s.Faults, s.Items)
 }
 
-func (w *Writer) faults(faults []session.Fault, items []session.Item) error {
+func (w *Writer) writeFaults(faults []session.Fault, items []session.Item) error {
 	for i := range faults {
 		f := &faults[i]
-		if !f.Unread(items) {
+		if !f.IsUnread(items) {
 			continue
 		}
 		rec := faultLine{
@@ -89,7 +89,7 @@ func (w *Writer) faults(faults []session.Fault, items []session.Item) error {
 		if w.stored && (f.Ref.Table == session.TableLines || f.Ref.Table == tableItems) { // their numbers are not those of this stream
 			rec.Table, rec.Key = tableSource, f.Ref.Row()
 		}
-		if err := w.encode(&rec, nil); err != nil {
+		if err := w.encodeRecord(&rec, nil); err != nil {
 			return err
 		}
 	}
@@ -103,7 +103,7 @@ func (w *Writer) Replaced() int { return w.replaced }
 // Flush ends the stream.
 func (w *Writer) Flush() error { return w.w.Flush() }
 
-func (w *Writer) session(s *session.Session) error {
+func (w *Writer) writeSession(s *session.Session) error {
 	var rec sessionLine
 	switch {
 	case !w.stored:
@@ -114,18 +114,18 @@ func (w *Writer) session(s *session.Session) error {
 		return w.writeLine(s.Raw)
 	default:
 		var usable bool
-		if rec, usable, _ = decode[sessionLine](s.Raw); !usable {
+		if rec, usable, _ = decodeLine[sessionLine](s.Raw); !usable {
 			rec = sessionLine{Type: typeSession}
 		}
 		rec.ID = s.ID // a line can name two
 	}
 	if w.redact != nil {
-		w.redact.session(&rec)
+		w.redact.redactSession(&rec)
 	}
-	return w.encode(&rec, &rec.Stored)
+	return w.encodeRecord(&rec, &rec.Stored)
 }
 
-func (w *Writer) item(s *session.Session, it *session.Item) error {
+func (w *Writer) writeItem(s *session.Session, it *session.Item) error {
 	body := it.Body
 	switch {
 	case body != nil:
@@ -144,22 +144,22 @@ func (w *Writer) item(s *session.Session, it *session.Item) error {
 		var usable bool
 		if rec, usable, _ = decodeItem(body.Raw); !usable {
 			rec = itemLine{Type: typeItem, Kind: session.Other.String()}
-			rec.Stored.encode(body.Raw)
+			rec.Stored.encodeBase64(body.Raw)
 		}
 		rec.Session = s.ID // a line can name two
 	}
 	if w.redact != nil {
-		w.redact.item(&rec)
+		w.redact.redactItem(&rec)
 	}
-	return w.encode(&rec, &rec.Stored)
+	return w.encodeRecord(&rec, &rec.Stored)
 }
 
-// encode writes a record as a line. Two things can be in the way: a raw value
+// encodeRecord writes a record as a line. Two things can be in the way: a raw value
 // nested so deep that it does not fit into a line, and text that is not UTF-8.
-func (w *Writer) encode(rec any, stored *storedRecord) error {
+func (w *Writer) encodeRecord(rec any, stored *storedRecord) error {
 	line, err := json.Marshal(rec, exact)
 	if err != nil && stored != nil && stored.Raw != nil {
-		stored.encode(stored.Raw)
+		stored.encodeBase64(stored.Raw)
 		line, err = json.Marshal(rec, exact)
 	}
 	if err != nil {
@@ -198,7 +198,7 @@ func encodeSession(s *session.Session) sessionLine {
 	if s.Forked {
 		rec.ForkOf = jsontext.Value("true")
 	}
-	rec.Stored.set(s.Raw)
+	rec.Stored.setStored(s.Raw)
 	return rec
 }
 
@@ -239,7 +239,7 @@ func encodeItem(s *session.Session, it *session.Item, body *session.Body, names 
 		Time: formatTime(it.Time), Text: textMember{body.Text, it.Flags.Has(session.NullText)}, Reasoning: body.Reasoning,
 		Outputs: encodeOutputs(it.Outputs), Refusal: refusalLine{Status: it.Refusal.Status, Text: it.Refusal.Text}, Note: it.Note, Child: it.Child, KeptFrom: it.KeptFrom,
 	}
-	for _, f := range rec.flags() {
+	for _, f := range rec.flagMembers() {
 		*f.member = it.Flags.Has(f.flag)
 	}
 	if it.Flags.Has(session.Dangling) { // the reader finds that out again
@@ -258,11 +258,11 @@ func encodeItem(s *session.Session, it *session.Item, body *session.Body, names 
 		if usual, _ := usualBlocks(&rec); len(it.Blocks) > 0 && !slices.Equal(usual, it.Blocks) {
 			rec.Blocks = encodeBlocks(it, body, names)
 		}
-		if it.Size != rec.size() {
+		if it.Size != rec.requestSize() {
 			rec.Size = it.Size
 		}
 	}
-	rec.Stored.set(body.Raw)
+	rec.Stored.setStored(body.Raw)
 	return rec
 }
 
@@ -290,7 +290,7 @@ func encodeBlocks(it *session.Item, body *session.Body, names signatureNames) []
 	for i := range it.Blocks {
 		b := &it.Blocks[i]
 		list[i] = blockLine{
-			Type: b.Kind.String(), Name: b.Name, ID: b.ID, With: b.With, Signature: names.text(b.Signature, body.Raw),
+			Type: b.Kind.String(), Name: b.Name, ID: b.ID, With: b.With, Signature: names.signatureText(b.Signature, body.Raw),
 			Unsigned: b.Unsigned, Empty: b.Empty, Blank: b.Blank, Unsent: b.Unsent, Cached: b.Cached, Width: int64(b.Width), Height: int64(b.Height),
 			Media: b.Media, Is: b.Is, Bytes: b.Bytes, Broken: b.Broken, In: int64(b.In),
 		}
@@ -308,7 +308,7 @@ func encodeBlocks(it *session.Item, body *session.Body, names signatureNames) []
 // flagsOf are the flags that a line states; the others follow from more.
 func flagsOf(rec *itemLine) session.Flags {
 	var flags session.Flags
-	for _, f := range rec.flags() {
+	for _, f := range rec.flagMembers() {
 		if *f.member {
 			flags |= f.flag
 		}
@@ -322,7 +322,7 @@ type flagMember struct {
 	member *bool
 }
 
-func (rec *itemLine) flags() [11]flagMember {
+func (rec *itemLine) flagMembers() [11]flagMember {
 	return [...]flagMember{
 		{session.Implicit, &rec.Implicit},
 		{session.Archived, &rec.Archived},
@@ -342,7 +342,7 @@ func (rec *itemLine) flags() [11]flagMember {
 // unknown block holds may be anything, so that such a message is not blank.
 func contentFlags(rec *itemLine, it *session.Item) session.Flags {
 	flags := session.TextFlags(rec.Text.string)
-	holds := len(it.Calls) > 0 || len(it.Results) > 0 || it.Has(session.MediaBlock) || it.Has(session.UnknownBlock)
+	holds := len(it.Calls) > 0 || len(it.Results) > 0 || it.HasBlock(session.MediaBlock) || it.HasBlock(session.UnknownBlock)
 	if !holds && isSpace(rec.Text.string) {
 		flags |= session.Blank
 	}
@@ -352,8 +352,8 @@ func contentFlags(rec *itemLine, it *session.Item) session.Flags {
 	return flags
 }
 
-// size is about what a message adds to a request, in bytes.
-func (rec *itemLine) size() int64 {
+// requestSize is about what a message adds to a request, in bytes.
+func (rec *itemLine) requestSize() int64 {
 	if rec.Size > 0 {
 		return rec.Size
 	}
@@ -373,49 +373,49 @@ func (rec *itemLine) size() int64 {
 func (r *itemReader) meaningOf(it *session.Item, rec *itemLine) session.Digest {
 	m := &r.meaning
 	m.Reset(it.Role, it.Agent)
-	m.Mark(byte(it.Kind))
-	m.Add(session.DigestOf(rec.Text.string))
-	m.Add(session.DigestOf(rec.Reasoning))
+	m.AddMark(byte(it.Kind))
+	m.AddDigest(session.DigestOf(rec.Text.string))
+	m.AddDigest(session.DigestOf(rec.Reasoning))
 	switch it.Kind {
 	case session.Message:
 		if it.Role == session.NoRole {
-			m.Add(session.DigestOf(rec.Role))
+			m.AddDigest(session.DigestOf(rec.Role))
 		}
 		addMessage(m, it)
 	case session.SubSession:
-		m.Add(session.DigestOf(it.Child))
+		m.AddDigest(session.DigestOf(it.Child))
 	case session.Other:
-		m.Add(session.DigestOf([]byte(rec.Stored.Raw)))
-		m.Add(session.DigestOf(rec.Stored.RawBase64))
+		m.AddDigest(session.DigestOf([]byte(rec.Stored.Raw)))
+		m.AddDigest(session.DigestOf(rec.Stored.RawBase64))
 	}
 	return m.Digest()
 }
 
 func addMessage(m *session.Meaning, it *session.Item) {
-	m.Mark(bit(it.Has(session.MediaBlock)))
+	m.AddMark(flagByte(it.HasBlock(session.MediaBlock)))
 	for i := range it.Blocks {
 		if b := &it.Blocks[i]; b.Kind == session.UnknownBlock {
-			m.Add(session.DigestOf(b.Name))
+			m.AddDigest(session.DigestOf(b.Name))
 		}
 	}
-	m.Mark('c')
+	m.AddMark('c')
 	for i := range it.Calls {
 		c := &it.Calls[i]
-		m.Add(session.DigestOf(c.ID))
-		m.Add(session.DigestOf(c.Name))
-		m.Add(session.DigestOf(c.Args))
+		m.AddDigest(session.DigestOf(c.ID))
+		m.AddDigest(session.DigestOf(c.Name))
+		m.AddDigest(session.DigestOf(c.Args))
 	}
-	m.Mark('r')
+	m.AddMark('r')
 	for i := range it.Results {
 		res := &it.Results[i]
-		m.Add(session.DigestOf(res.CallID))
-		m.Add(session.DigestOf(res.Name))
-		m.Add(res.Digest)
-		m.Mark(bit(res.IsError))
+		m.AddDigest(session.DigestOf(res.CallID))
+		m.AddDigest(session.DigestOf(res.Name))
+		m.AddDigest(res.Digest)
+		m.AddMark(flagByte(res.IsError))
 	}
 }
 
-func bit(b bool) byte {
+func flagByte(b bool) byte {
 	if b {
 		return 1
 	}
@@ -430,12 +430,12 @@ type lineText struct {
 	err  error
 }
 
-// set gives a member another text, number or boolean.
-func (l *lineText) set(pointer string, value any) { l.setJSON(pointer, jsonOf(value)) }
+// setMember gives a member another text, number or boolean.
+func (l *lineText) setMember(pointer string, value any) { l.setJSON(pointer, jsonOf(value)) }
 
-// remove takes a member away, if it is there.
-func (l *lineText) remove(pointer string) {
-	if _, there := l.raw(pointer); there {
+// removeMember takes a member away, if it is there.
+func (l *lineText) removeMember(pointer string) {
+	if _, there := l.rawMember(pointer); there {
 		l.setJSON(pointer, nil)
 	}
 }
@@ -444,7 +444,7 @@ func (l *lineText) setJSON(pointer string, value jsontext.Value) {
 	if l.err != nil {
 		return
 	}
-	text, err := jsonedit.Set(l.text, pointer, value)
+	text, err := jsonedit.SetValue(l.text, pointer, value)
 	if err != nil {
 		l.err = fmt.Errorf("changing a line: %w", err)
 		return
@@ -452,9 +452,9 @@ func (l *lineText) setJSON(pointer string, value jsontext.Value) {
 	l.text = text
 }
 
-// raw is the stored JSON of a member.
-func (l *lineText) raw(pointer string) (jsontext.Value, bool) {
-	return jsonedit.Raw(l.text, pointer)
+// rawMember is the stored JSON of a member.
+func (l *lineText) rawMember(pointer string) (jsontext.Value, bool) {
+	return jsonedit.RawValue(l.text, pointer)
 }
 
 // jsonOf is the JSON of a text, a number or a boolean.

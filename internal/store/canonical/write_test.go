@@ -24,7 +24,7 @@ const odd = `{"type":"header","format":"sessctl.canonical/1","kind":"k","new":{"
 
 func TestSameBytes(t *testing.T) {
 	text := odd + "{\"type\":\"item\",\"session\":\"P\",\"kind\":\"message\",\"role\":\"user\",\"text\":\"\xff\"}\n"
-	if got := export(t, open(t, text), canonical.WriteOptions{}); got != text {
+	if got := export(t, openStream(t, text), canonical.WriteOptions{}); got != text {
 		t.Errorf("got\n%swant\n%s", got, text)
 	}
 }
@@ -32,7 +32,7 @@ func TestSameBytes(t *testing.T) {
 // Redaction decodes and encodes lines: members that it does not know survive,
 // with their values hidden.
 func TestUnknownMembersSurviveEncoding(t *testing.T) {
-	got := export(t, open(t, odd), canonical.WriteOptions{Redact: true})
+	got := export(t, openStream(t, odd), canonical.WriteOptions{Redact: true})
 	for _, want := range []string{
 		`"new":{"a":11111111111111111111}`, `"x_new":[11111,"xx"]`, `"x_new":11111111111111111111`, `"x":1`, `"y":1`, `"raw":{"n":111}`,
 	} {
@@ -46,7 +46,7 @@ func TestUnknownMembersSurviveEncoding(t *testing.T) {
 func exported(t *testing.T, it session.Item) string {
 	t.Helper()
 	tree := &session.Tree{Sessions: []*session.Session{{ID: "P", Items: []session.Item{it}}}}
-	lines := strings.Split(write(t, canonical.Header{}, []*session.Tree{tree}, canonical.WriteOptions{}), "\n")
+	lines := strings.Split(hashLine(t, canonical.Header{}, []*session.Tree{tree}, canonical.WriteOptions{}), "\n")
 	return lines[2]
 }
 
@@ -114,13 +114,13 @@ func TestReplaced(t *testing.T) {
 		{Role: session.Assistant, Branch: bad, Body: &session.Body{}, Calls: []session.Call{{Args: bad, Delegation: &session.Delegation{Agent: bad}}}},
 		{Role: session.User, Body: &session.Body{Text: "good"}},
 	}}
-	if err := errors.Join(w.Session(s), w.Flush()); err != nil {
+	if err := errors.Join(w.WriteSession(s), w.Flush()); err != nil {
 		t.Fatal(err)
 	}
 	if w.Replaced() != 3 {
 		t.Errorf("%d lines replaced, want 3", w.Replaced())
 	}
-	st := open(t, out.String())
+	st := openStream(t, out.String())
 	if f := showFaults(append(st.Facts().Faults, outlines(t, st)[0].Root().Faults...)); f != "" {
 		t.Errorf("faults: %s", f)
 	}
@@ -134,16 +134,16 @@ func TestWriterWantsBodies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = w.Session(&session.Session{ID: "P", Items: []session.Item{{Key: "7", Role: session.User}}})
+	err = w.WriteSession(&session.Session{ID: "P", Items: []session.Item{{Key: "7", Role: session.User}}})
 	if err == nil || err.Error() != "item 7 of session P cannot be written: its body was not loaded" {
 		t.Errorf("error %v", err)
 	}
-	st := open(t, odd)
+	st := openStream(t, odd)
 	w, err = canonical.NewWriter(&strings.Builder{}, canonical.HeaderOf(st), canonical.WriteOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err = w.Session(outlines(t, st)[0].Root()); err == nil {
+	if err = w.WriteSession(outlines(t, st)[0].Root()); err == nil {
 		t.Error("an outline was written")
 	}
 }

@@ -82,9 +82,9 @@ func (c *Item) WasResult(n int) *session.Result {
 	return &c.Was.Results[n]
 }
 
-// Notes are what comes in the place of the blocks that leave, by their indexes: a text, "" for
+// OmissionNotes are what comes in the place of the blocks that leave, by their indexes: a text, "" for
 // nothing.
-func (c *Item) Notes() map[int]string {
+func (c *Item) OmissionNotes() map[int]string {
 	notes := map[int]string{}
 	for _, v := range c.Values {
 		if v.Field == FieldOmitted {
@@ -147,11 +147,11 @@ type stored struct {
 	parts     []int // those of its results that are items of their own
 }
 
-// Of is what becomes of every session of a change, in the order of the tree before, new
+// CompareSessions is what becomes of every session of a change, in the order of the tree before, new
 // ones behind them. An error is a problem of class RolledBack: the trees are not such as
 // a store.Change may have.
-func Of(c *store.Change) ([]*Session, error) {
-	all, err := pairs(c)
+func CompareSessions(c *store.Change) ([]*Session, error) {
+	all, err := pairSessions(c)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func Of(c *store.Change) ([]*Session, error) {
 		if s.Was == nil {
 			continue
 		}
-		odd, illegible, nul := faulty(s.Was, oddPosition), faulty(s.Was, badUnicode), faulty(s.Was, nulCharacter)
+		odd, illegible, nul := faultyItems(s.Was, oddPosition), faultyItems(s.Was, badUnicode), faultyItems(s.Was, nulCharacter)
 		for i := range s.Was.Items {
 			before[s.Was.ItemRef(i).Row()] = &stored{item: &s.Was.Items[i], session: s, at: i, odd: odd[i], illegible: illegible[i], nul: nul[i]}
 		}
@@ -171,12 +171,12 @@ func Of(c *store.Change) ([]*Session, error) {
 	}
 	for _, s := range all {
 		s.Sets = sets[s.Is.Ref().Row()]
-		if err := s.trace(before, sets); err != nil {
+		if err := s.traceItems(before, sets); err != nil {
 			return nil, err
 		}
 	}
 	for _, s := range all {
-		if err := s.complete(before); err != nil {
+		if err := s.completeItems(before); err != nil {
 			return nil, err
 		}
 	}
@@ -201,8 +201,8 @@ func setsByRow(edits []session.Edit, all []*Session, before map[string]*stored) 
 	return sets, nil
 }
 
-// pairs holds the sessions before against those after.
-func pairs(c *store.Change) ([]*Session, error) {
+// pairSessions holds the sessions before against those after.
+func pairSessions(c *store.Change) ([]*Session, error) {
 	var all []*Session
 	befores, afters := byID(c.Before), byID(c.After)
 	for _, was := range c.Before.Sessions {
@@ -232,8 +232,8 @@ func byID(tree *session.Tree) map[string]*session.Session {
 // the index of the part among its results.
 const partMark = "#results/"
 
-// trace finds what is stored of the items of a session.
-func (c *Session) trace(before map[string]*stored, sets map[string][]session.Edit) error {
+// traceItems finds what is stored of the items of a session.
+func (c *Session) traceItems(before map[string]*stored, sets map[string][]session.Edit) error {
 	c.Items = make([]Item, len(c.Is.Items))
 	for i := range c.Items {
 		it := &c.Items[i]
@@ -274,9 +274,9 @@ func partIn(before map[string]*stored, row string) (was *stored, nth int) {
 	return was, nth
 }
 
-// complete sets what is known when all sessions are traced.
-func (c *Session) complete(before map[string]*stored) error {
-	odd, illegible, nul := faulty(c.Is, oddPosition), faulty(c.Is, badUnicode), faulty(c.Is, nulCharacter)
+// completeItems sets what is known when all sessions are traced.
+func (c *Session) completeItems(before map[string]*stored) error {
+	odd, illegible, nul := faultyItems(c.Is, oddPosition), faultyItems(c.Is, badUnicode), faultyItems(c.Is, nulCharacter)
 	for i := range c.Items {
 		it := &c.Items[i]
 		if it.Was == nil {
@@ -286,14 +286,14 @@ func (c *Session) complete(before map[string]*stored) error {
 		it.Shown = it.stored.nul && !nul[i]
 		if it.Stays() {
 			var err error
-			if it.Taken, err = taken(it.Was, it.Is, it.stored.parts); err != nil {
+			if it.Taken, err = takenResults(it.Was, it.Is, it.stored.parts); err != nil {
 				return err
 			}
 			if it.Was.Position != it.Is.Position || it.stored.odd && !odd[i] {
 				it.Values = append(it.Values, Value{OfItem, 0, session.FieldPosition, strconv.FormatInt(it.Was.Position, 10), strconv.FormatInt(it.Is.Position, 10)})
 			}
 		}
-		if err := it.compare(); err != nil {
+		if err := it.compareValues(); err != nil {
 			return err
 		}
 	}
@@ -308,8 +308,8 @@ func (c *Session) complete(before map[string]*stored) error {
 	return nil
 }
 
-// faulty are the items that have such a fault, by index.
-func faulty(s *session.Session, such func(*session.Fault) bool) map[int]bool {
+// faultyItems are the items that have such a fault, by index.
+func faultyItems(s *session.Session, such func(*session.Fault) bool) map[int]bool {
 	items := map[int]bool{}
 	for i := range s.Faults {
 		if f := &s.Faults[i]; f.Item >= 0 && such(f) {
@@ -326,10 +326,10 @@ func nulCharacter(f *session.Fault) bool { return f.Kind == session.NulCharacter
 
 func badUnicode(f *session.Fault) bool { return f.Kind == session.BadUnicode }
 
-// taken are the results that an item has no longer: those that are parts of their
+// takenResults are the results that an item has no longer: those that are parts of their
 // own, and those that left for the receipt. What is left keeps its order, and may
 // answer to another id.
-func taken(was, is *session.Item, parts []int) ([]int, error) {
+func takenResults(was, is *session.Item, parts []int) ([]int, error) {
 	alike := func(a, b *session.Result) bool {
 		return a.Digest == b.Digest && a.Name == b.Name && a.IsError == b.IsError
 	}
@@ -353,20 +353,20 @@ func taken(was, is *session.Item, parts []int) ([]int, error) {
 	return nil, problem.New(problem.RolledBack, "", "%s/%s has results in the repaired tree that it did not have before", was.Table, was.Key)
 }
 
-// compare lists the values that differ. Texts are compared where they are loaded: an item
+// compareValues lists the values that differ. Texts are compared where they are loaded: an item
 // whose text or arguments change has its body.
-func (c *Item) compare() error {
+func (c *Item) compareValues() error {
 	was, is := c.Was, c.Is
-	c.add(OfItem, 0, FieldAgent, was.Agent, is.Agent)
-	c.add(OfItem, 0, session.FieldBranch, was.Branch, is.Branch)
-	c.add(OfItem, 0, FieldKeptFrom, strconv.FormatInt(was.KeptFrom, 10), strconv.FormatInt(is.KeptFrom, 10))
-	c.add(OfItem, 0, session.FieldArchived, strconv.FormatBool(was.Flags.Has(session.Archived)), strconv.FormatBool(is.Flags.Has(session.Archived)))
-	c.add(OfItem, 0, session.FieldUnfinished, strconv.FormatBool(was.Flags.Has(session.Unfinished)), strconv.FormatBool(is.Flags.Has(session.Unfinished)))
+	c.addValue(OfItem, 0, FieldAgent, was.Agent, is.Agent)
+	c.addValue(OfItem, 0, session.FieldBranch, was.Branch, is.Branch)
+	c.addValue(OfItem, 0, FieldKeptFrom, strconv.FormatInt(was.KeptFrom, 10), strconv.FormatInt(is.KeptFrom, 10))
+	c.addValue(OfItem, 0, session.FieldArchived, strconv.FormatBool(was.Flags.Has(session.Archived)), strconv.FormatBool(is.Flags.Has(session.Archived)))
+	c.addValue(OfItem, 0, session.FieldUnfinished, strconv.FormatBool(was.Flags.Has(session.Unfinished)), strconv.FormatBool(is.Flags.Has(session.Unfinished)))
 	if c.Part >= 0 {
 		if len(is.Results) != 1 {
 			return problem.New(problem.RolledBack, "", "%s/%s is a result of its own in the repaired tree, and has %d", is.Table, is.Key, len(is.Results))
 		}
-		c.result(c.Part, &is.Results[0])
+		c.compareResult(c.Part, &is.Results[0])
 		return nil
 	}
 	annulled := func(it *session.Item) bool { return it.Kind == session.Summary || it.Kind == session.Other } // Relate says which
@@ -374,37 +374,37 @@ func (c *Item) compare() error {
 	if was.Kind != is.Kind && !named && (!annulled(was) || !annulled(is)) || was.Role != is.Role || len(was.Calls) != len(is.Calls) {
 		return problem.New(problem.RolledBack, "", "%s/%s cannot become a message of another form", was.Table, was.Key)
 	}
-	omitted := c.omitted()
+	omitted := c.omittedBlocks()
 	c.stored.follows = c.Shown || len(omitted) > 0
 	if was.Body != nil && is.Body != nil && was.Body != is.Body {
 		if !c.stored.follows {
-			c.add(OfItem, 0, session.FieldText, was.Body.Text, is.Body.Text)
-			c.add(OfItem, 0, FieldReasoning, was.Body.Reasoning, is.Body.Reasoning)
+			c.addValue(OfItem, 0, session.FieldText, was.Body.Text, is.Body.Text)
+			c.addValue(OfItem, 0, FieldReasoning, was.Body.Reasoning, is.Body.Reasoning)
 		}
 		if (c.stored.follows || was.Body.Text == is.Body.Text) && countBlank(is) < countBlank(was) {
 			c.Values = append(c.Values, Value{OfItem, 0, session.FieldText, is.Body.Text, is.Body.Text})
 		}
 	}
 	for n := range was.Calls {
-		c.call(n, &was.Calls[n], &is.Calls[n])
+		c.compareCall(n, &was.Calls[n], &is.Calls[n])
 	}
 	next := 0
 	for n := range was.Results {
 		if !slices.Contains(c.Taken, n) {
-			c.result(n, &is.Results[next])
+			c.compareResult(n, &is.Results[next])
 			next++
 		}
 	}
 	for _, n := range omitted {
-		c.Values = append(c.Values, Value{OfBlock, n, FieldOmitted, "", was.Blocks[n].Note()})
+		c.Values = append(c.Values, Value{OfBlock, n, FieldOmitted, "", was.Blocks[n].OmissionNote()})
 	}
-	c.blocks(omitted)
+	c.compareBlocks(omitted)
 	return nil
 }
 
-// omitted are the blocks of reasoning and media that the item has no longer. Those that are
+// omittedBlocks are the blocks of reasoning and media that the item has no longer. Those that are
 // left keep their order.
-func (c *Item) omitted() (list []int) {
+func (c *Item) omittedBlocks() (list []int) {
 	may := func(b *session.Block) bool { return b.Kind == session.ReasoningBlock || b.Kind == session.MediaBlock }
 	next := 0
 	for n := range c.Was.Blocks {
@@ -437,38 +437,38 @@ func countBlank(it *session.Item) (n int) {
 	return n
 }
 
-func (c *Item) add(of Part, nth int, field, was, is string) {
+func (c *Item) addValue(of Part, nth int, field, was, is string) {
 	if was != is {
 		c.Values = append(c.Values, Value{of, nth, field, was, is})
 	}
 }
 
-func (c *Item) call(n int, was, is *session.Call) {
-	c.add(OfCall, n, session.FieldCallID, was.ID, is.ID)
-	c.add(OfCall, n, FieldName, was.Name, is.Name)
+func (c *Item) compareCall(n int, was, is *session.Call) {
+	c.addValue(OfCall, n, session.FieldCallID, was.ID, is.ID)
+	c.addValue(OfCall, n, FieldName, was.Name, is.Name)
 	if !c.Shown {
-		c.add(OfCall, n, FieldArgs, was.Args, is.Args)
+		c.addValue(OfCall, n, FieldArgs, was.Args, is.Args)
 	}
-	c.add(OfCall, n, FieldQuestion, was.Question.Child, is.Question.Child)
+	c.addValue(OfCall, n, FieldQuestion, was.Question.Child, is.Question.Child)
 	if was.Delegation != nil && is.Delegation != nil {
-		c.add(OfCall, n, FieldDelegation, was.Delegation.Child, is.Delegation.Child)
+		c.addValue(OfCall, n, FieldDelegation, was.Delegation.Child, is.Delegation.Child)
 	}
 }
 
-func (c *Item) result(n int, is *session.Result) {
+func (c *Item) compareResult(n int, is *session.Result) {
 	was := &c.Was.Results[n]
-	c.add(OfResult, n, session.FieldResultID, was.CallID, is.CallID)
-	c.add(OfResult, n, FieldName, was.Name, is.Name)
+	c.addValue(OfResult, n, session.FieldResultID, was.CallID, is.CallID)
+	c.addValue(OfResult, n, FieldName, was.Name, is.Name)
 	if !c.stored.follows {
-		c.add(OfResult, n, session.FieldText, was.Text, is.Text)
+		c.addValue(OfResult, n, session.FieldText, was.Text, is.Text)
 	}
-	c.add(OfResult, n, session.FieldChild, was.Child, is.Child)
-	c.add(OfResult, n, FieldQuestion, was.Question.Child, is.Question.Child)
+	c.addValue(OfResult, n, session.FieldChild, was.Child, is.Child)
+	c.addValue(OfResult, n, FieldQuestion, was.Question.Child, is.Question.Child)
 }
 
-// blocks compares the ids of the blocks that are left: those of results that were taken
+// compareBlocks compares the ids of the blocks that are left: those of results that were taken
 // are gone, and those of a text that is empty now can be.
-func (c *Item) blocks(omitted []int) {
+func (c *Item) compareBlocks(omitted []int) {
 	was, is := c.Was.Blocks, c.Is.Blocks
 	next := 0
 	for n := range was {
@@ -478,7 +478,7 @@ func (c *Item) blocks(omitted []int) {
 		if gone || next == len(is) {
 			continue
 		}
-		c.add(OfBlock, n, session.FieldBlockID, was[n].ID, is[next].ID)
+		c.addValue(OfBlock, n, session.FieldBlockID, was[n].ID, is[next].ID)
 		next++
 	}
 }

@@ -89,7 +89,7 @@ func TestEveryFieldIsListedOrNeverWritten(t *testing.T) {
 			}
 			used[name] = true
 			other(inner)
-			sessions, err := change.Of(changeOf(fullItem(), is))
+			sessions, err := change.CompareSessions(changeOf(fullItem(), is))
 			listed := err != nil || sessions[0].Items[0].Differs()
 			if listed == (unwritten[name] != "") {
 				t.Errorf("%s: listed or refused: %v, reason to pass it over: %q", name, listed, unwritten[name])
@@ -163,7 +163,7 @@ func TestChange(t *testing.T) {
 		{Op: session.Set, Ref: session.Ref{Session: "c", Table: session.TableSessions, Key: "c"}, Field: "f"},
 		{Op: session.Set, Ref: session.Ref{Session: "p", Table: "t", Key: "b"}, Field: "g"},
 	}
-	got, err := change.Of(&store.Change{Before: before, After: after, Sets: sets, Split: map[string]string{"made": "p"}})
+	got, err := change.CompareSessions(&store.Change{Before: before, After: after, Sets: sets, Split: map[string]string{"made": "p"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestChange(t *testing.T) {
 func TestASummaryIsOneAgain(t *testing.T) {
 	was, is := session.Item{Table: "t", Key: "k", Kind: session.Other}, session.Item{Table: "t", Key: "k", Kind: session.Summary}
 	for _, c := range []*store.Change{changeOf(&was, &is), changeOf(&is, &was)} {
-		sessions, err := change.Of(c)
+		sessions, err := change.CompareSessions(c)
 		if err != nil || sessions[0].Items[0].Differs() {
 			t.Errorf("got %v", err)
 		}
@@ -241,7 +241,7 @@ func TestChangeRefused(t *testing.T) {
 			was, is := several(), several()
 			made := changeOf(&was, &is)
 			c.change(made)
-			_, err := change.Of(made)
+			_, err := change.CompareSessions(made)
 			if problem.ClassOf(err) != problem.RolledBack || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v", err)
 			}

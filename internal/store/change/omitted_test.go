@@ -35,13 +35,13 @@ func TestOmitted(t *testing.T) {
 			if tc.want != nil {
 				is = item("b", tc.is)
 			}
-			all, err := change.Of(changeOf(item("a", tc.was), is))
+			all, err := change.CompareSessions(changeOf(item("a", tc.was), is))
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []int
 			for _, v := range all[0].Items[0].Values {
-				if v.Field != change.FieldOmitted || v.Is != tc.was[v.Nth].Note() {
+				if v.Field != change.FieldOmitted || v.Is != tc.was[v.Nth].OmissionNote() {
 					t.Errorf("it tells %+v", v)
 				}
 				got = append(got, v.Nth)

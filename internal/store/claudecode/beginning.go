@@ -22,7 +22,7 @@ type join struct {
 func (t *trunk) activateMain() error {
 	c, known := t.chain, len(t.chain.faults)
 	ours := func(n *node) bool { return n.side == 0 && !n.sidechain }
-	c.activate(ours)
+	c.activateChain(ours)
 	first, lost, err := t.findLostBranch()
 	if first < 0 || err != nil {
 		return err
@@ -32,7 +32,7 @@ func (t *trunk) activateMain() error {
 		n.active, n.rank, n.cut, n.again = false, 0, false, false
 	}
 	c.faults, c.joins = c.faults[:known], map[int]join{first: lost}
-	c.activate(ours)
+	c.activateChain(ours)
 	return nil
 }
 
@@ -47,7 +47,7 @@ func (t *trunk) findLostBranch() (first int, lost join, err error) {
 	if !slices.ContainsFunc(c.nodes[:first], func(n node) bool { return !n.active && (n.kind == user || n.kind == assistant) }) {
 		return -1, lost, nil
 	}
-	list, tops := c.tops()
+	list, tops := c.findTops()
 	longest, sizes := -1, map[int32]int{} // the last line of the longest branch before, and how long each is
 	for _, i := range list {
 		if top := tops[i]; i < first && c.isMessage(i) && top != tops[root] {
@@ -78,8 +78,8 @@ func (t *trunk) findLostBranch() (first int, lost join, err error) {
 // isMessage reports whether a line says something to a model.
 func (c *chain) isMessage(i int) bool { return c.nodes[i].kind == user || c.nodes[i].kind == assistant }
 
-// tops are the lines of the chain, and the first line of the branch that each is on.
-func (c *chain) tops() (list []int, tops []int32) {
+// findTops are the lines of the chain, and the first line of the branch that each is on.
+func (c *chain) findTops() (list []int, tops []int32) {
 	for i, within := range c.within {
 		if within {
 			list = append(list, i)
@@ -97,9 +97,9 @@ func (c *chain) tops() (list []int, tops []int32) {
 			}
 			way, tops[at] = append(way, at), int32(at) // which a circle comes to again
 			parent := c.aboveStrays(c.nodes[at].parent)
-			up, ok := c.find(parent)
+			up, ok := c.findLine(parent)
 			if !ok && parent != 0 {
-				up = c.before(list, at)
+				up = c.lineBefore(list, at)
 				ok = up >= 0
 			}
 			at, known = up, ok && !c.nodes[at].boundary
@@ -119,11 +119,11 @@ func (t *trunk) samePrompt(list []int, tops []int32, first int) (twin, end int, 
 		if n := &c.nodes[i]; n.kind != user || n.to > n.from {
 			return "", nil
 		}
-		raw, err := lines.Line(c.nodes[i].span())
+		raw, err := lines.Line(c.nodes[i].lineSpan())
 		if err != nil {
 			return "", err
 		}
-		if l, m, _ := parse(raw); !l.Meta {
+		if l, m, _ := parseLine(raw); !l.Meta {
 			text, _, _ = textOf(m.Content)
 		}
 		return strings.TrimSpace(text), nil

@@ -41,9 +41,9 @@ func (k *talk) turn(n int, prompt string) {
 // broken are the findings about the chain of the session in a folder, worst first.
 func broken(t *testing.T, home string) (list []string) {
 	t.Helper()
-	o := open(t, home)
+	o := openTranscripts(t, home)
 	for _, tree := range filled(t, o) {
-		for _, f := range check.Tree(o.Facts(), tree, catalogue.Usual(), rules.Judge{}) {
+		for _, f := range check.RunTree(o.Facts(), tree, catalogue.UsualRules(), rules.Judge{}) {
 			if f.Rule.ID == "SC021" {
 				list = append(list, f.Severity.String()+" "+f.Message)
 			}
@@ -112,7 +112,7 @@ func TestLostBranch(t *testing.T) {
 		if same && !strings.Contains(found[0], fmt.Sprint("try", retries-1)) {
 			t.Errorf("the other branch is not named: %s", found[0])
 		}
-		if plan, _, err := repairtest.Repair(home); err != nil || !plan.Empty() {
+		if plan, _, err := repairtest.Repair(home); err != nil || !plan.IsEmpty() {
 			t.Fatalf("without --allow: %v%s", err, repairtest.Told(plan))
 		}
 		if plan, _, err := repairtest.Repair(home, "guesses"); err != nil {

@@ -23,9 +23,9 @@ func allBlank(parts []block) bool {
 	return !slices.ContainsFunc(parts, func(p block) bool { return !p.isBlank() })
 }
 
-// first is the line that names an item: one of those that a repair of blank texts and of
+// namingLine is the line that names an item: one of those that a repair of blank texts and of
 // reasoning leaves.
-func (c *chain) first(lines []int) int {
+func (c *chain) namingLine(lines []int) int {
 	said := slices.DeleteFunc(slices.Clone(lines), func(i int) bool { return c.nodes[i].blank || c.nodes[i].thinks })
 	if len(said) == 0 {
 		said = lines
@@ -92,8 +92,8 @@ func (f *rewrite) dropBlanks(lines []int) error {
 			f.removeLine(i)
 			continue
 		}
-		line := f.said(i)
-		_, said, _ := parse(line)
+		line := f.currentLine(i)
+		_, said, _ := parseLine(line)
 		if text := dropBlank(line, "/message/content", said.Content); !bytes.Equal(text, line) {
 			f.texts[i] = text
 		}
@@ -101,21 +101,21 @@ func (f *rewrite) dropBlanks(lines []int) error {
 	return nil
 }
 
-// said is what a line says by now.
-func (f *rewrite) said(i int) []byte {
+// currentLine is what a line says by now.
+func (f *rewrite) currentLine(i int) []byte {
 	if text, less := f.texts[i]; less {
 		return text
 	}
-	return f.line(i)
+	return f.storedLine(i)
 }
 
 // editBlocks leaves blocks of an item out, and shows U+0000 in what is sent. A line that says nothing
 // then leaves.
 func (f *rewrite) editBlocks(lines []int, c *change.Item) error {
 	notes := map[int][]byte{} // in the place of blocks; nil for nothing
-	for n, note := range c.Notes() {
+	for n, note := range c.OmissionNotes() {
 		if notes[n] = nil; note != "" {
-			notes[n] = fmt.Appendf(nil, `{"type":"text","text":%s}`, docedit.Quote(note))
+			notes[n] = fmt.Appendf(nil, `{"type":"text","text":%s}`, docedit.QuoteText(note))
 		}
 	}
 	if len(notes) == 0 && !c.Shown {
@@ -133,21 +133,21 @@ func (f *rewrite) editBlocks(lines []int, c *change.Item) error {
 
 // editLine edits one line, from the block with this index in the item on, and returns the next.
 func (f *rewrite) editLine(i, at int, notes map[int][]byte, shown bool) (next int) {
-	line := f.line(i)
+	line := f.storedLine(i)
 	set := func(pointer string, value []byte) {
-		if text, err := jsonedit.Set(line, pointer, value); err == nil { // it was read before
+		if text, err := jsonedit.SetValue(line, pointer, value); err == nil { // it was read before
 			line = text
 		}
 	}
-	_, said, _ := parse(line)
-	parts, _ := blocks(said.Content)
+	_, said, _ := parseLine(line)
+	parts, _ := parseBlocks(said.Content)
 	var gone []string
 	for n := range parts {
 		p, pointer := &parts[n], fmt.Sprintf("/message/content/%d", n)
 		if said.Content.Kind() != '[' {
 			pointer = "/message/content"
 		}
-		if raw, _ := jsonedit.Raw(line, pointer); shown && !p.isReasoning() {
+		if raw, _ := jsonedit.RawValue(line, pointer); shown && !p.isReasoning() {
 			set(pointer, jsonedit.ShowNUL(raw))
 		}
 		if f.nodes[i].again && p.Type == "tool_use" {
@@ -171,7 +171,7 @@ func (f *rewrite) editLine(i, at int, notes map[int][]byte, shown bool) (next in
 	switch {
 	case len(gone) > 0 && len(gone) == len(parts):
 		f.removeLine(i)
-	case !bytes.Equal(line, f.line(i)):
+	case !bytes.Equal(line, f.storedLine(i)):
 		f.texts[i] = line
 	}
 	return at
@@ -181,7 +181,7 @@ func (f *rewrite) editLine(i, at int, notes map[int][]byte, shown bool) (next in
 // its list, and itself, as -1.
 func (b *block) blocksWithin() (list []int) {
 	if strings.HasSuffix(b.Type, "tool_result") {
-		inner, _ := blocks(b.Content)
+		inner, _ := parseBlocks(b.Content)
 		for n := range inner {
 			if inner[n].isMedia() {
 				list = append(list, n)
@@ -198,17 +198,17 @@ func (b *block) isReasoning() bool { return b.Type == "thinking" || b.Type == "r
 // may have no list.
 func dropBlank(line []byte, pointer string, list jsontext.Value) []byte {
 	set := func(pointer string, value []byte) {
-		if text, err := jsonedit.Set(line, pointer, value); err == nil { // it was read before
+		if text, err := jsonedit.SetValue(line, pointer, value); err == nil { // it was read before
 			line = text
 		}
 	}
 	if list.Kind() != '[' {
 		return line
 	}
-	parts, _ := blocks(list)
+	parts, _ := parseBlocks(list)
 	for n, p := range slices.Backward(parts) {
 		at := fmt.Sprintf("%s/%d", pointer, n)
-		inner, _ := blocks(p.Content)
+		inner, _ := parseBlocks(p.Content)
 		switch {
 		case p.isBlank():
 			set(at, nil)

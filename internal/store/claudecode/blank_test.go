@@ -54,8 +54,8 @@ func TestBlankTexts(t *testing.T) {
 				home := homeOf(t, session(version, tt.prompt, tt.said, tt.answer)...)
 				sent := strings.Contains(tt.sent, version)
 				var found []string
-				for _, tree := range filled(t, open(t, home)) {
-					for _, f := range check.Tree(open(t, home).Facts(), tree, catalogue.Usual(), rules.Judge{}) {
+				for _, tree := range filled(t, openTranscripts(t, home)) {
+					for _, f := range check.RunTree(openTranscripts(t, home).Facts(), tree, catalogue.UsualRules(), rules.Judge{}) {
 						found = append(found, f.Rule.ID+" "+f.Severity.String())
 					}
 				}
@@ -130,9 +130,9 @@ func TestBlankMessages(t *testing.T) {
 				if strings.Contains(tt.sent, version) {
 					want = "SC401 error"
 				}
-				tree := filled(t, open(t, home))[0]
+				tree := filled(t, openTranscripts(t, home))[0]
 				var found []string
-				for _, f := range check.Tree(open(t, home).Facts(), tree, catalogue.Usual(), rules.Judge{}) {
+				for _, f := range check.RunTree(openTranscripts(t, home).Facts(), tree, catalogue.UsualRules(), rules.Judge{}) {
 					if f.Rule.ID == "SC401" {
 						found = append(found, f.Rule.ID+" "+f.Severity.String())
 					}

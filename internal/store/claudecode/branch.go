@@ -79,13 +79,13 @@ type chain struct {
 	joins  map[int]join          // lines whose branch has lost what is before it
 }
 
-// span is where the text of a line lies.
-func (n *node) span() filelog.Span {
+// lineSpan is where the text of a line lies.
+func (n *node) lineSpan() filelog.Span {
 	return filelog.Span{Offset: n.offset, Length: int(n.length), Mend: n.mend, CRLF: n.crlf}
 }
 
-// of are the calls that an assistant's line makes, or those whose results a user's line has.
-func (c *chain) of(n *node, by kind) []filelog.Name {
+// toolsOf are the calls that an assistant's line makes, or those whose results a user's line has.
+func (c *chain) toolsOf(n *node, by kind) []filelog.Name {
 	if n.kind != by {
 		return nil
 	}
@@ -107,7 +107,7 @@ func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names, own 
 	var said message
 	var why string
 	is := func(text []byte) bool {
-		l, said, why = parse(text)
+		l, said, why = parseLine(text)
 		return why == "" && l.Type != "" && (l.UUID != "" || l.Session != "" || l.Leaf != "" || l.Snapshot != "")
 	}
 	for at, err := range log.Records(ctx, is) {
@@ -129,7 +129,7 @@ func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names, own 
 		case why != "":
 			c.wrong[len(c.nodes)] = why
 		case l.UUID == "" || l.Type == "file-history-snapshot": // whose identifier may be a message's
-			if c.note(&l); n.session == 0 {
+			if c.noteLine(&l); n.session == 0 {
 				if l.Type == lastPrompt {
 					c.ownLeaf = c.leaf
 				}
@@ -137,11 +137,11 @@ func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names, own 
 			}
 			n.kind = unsaid // it goes where the turns of that session go
 		default:
-			c.note(&l)
-			c.fill(&n, &l, &said)
+			c.noteLine(&l)
+			c.fillNode(&n, &l, &said)
 			if before, twice := c.at[n.uuid]; twice {
 				c.nodes[before].replaced = true
-				twin, err := log.Window().Line(c.nodes[before].span())
+				twin, err := log.Window().Line(c.nodes[before].lineSpan())
 				for _, r := range []*filelog.Run{at.Run, c.runOf(int(before))} {
 					if r != nil && (err != nil || !bytes.Equal(twin, at.Text)) {
 						c.twice[r] = c.Text(n.uuid)
@@ -158,8 +158,8 @@ func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names, own 
 	return c, nil
 }
 
-// note keeps what lines of all types say of the session.
-func (c *chain) note(l *line) {
+// noteLine keeps what lines of all types say of the session.
+func (c *chain) noteLine(l *line) {
 	c.version = cmp.Or(l.Version, c.version)
 	if l.Folder != "" && l.Folder != c.folder && !l.Sidechain {
 		if c.folder = l.Folder; !slices.Contains(c.folders, l.Folder) {
@@ -180,8 +180,8 @@ func (c *chain) note(l *line) {
 	}
 }
 
-// fill sets what a line says of its place, and adds its calls and results.
-func (c *chain) fill(n *node, l *line, said *message) {
+// fillNode sets what a line says of its place, and adds its calls and results.
+func (c *chain) fillNode(n *node, l *line, said *message) {
 	n.kind, n.sidechain, n.summary = kindOf(l.Type), l.Sidechain, l.Summary
 	n.uuid, n.parent, n.source, n.agent = c.Name(l.UUID), c.Name(l.Parent), c.Name(l.Source), c.Name(l.Agent)
 	n.boundary = n.kind == system && l.Subtype == boundary
@@ -200,7 +200,7 @@ func (c *chain) fill(n *node, l *line, said *message) {
 			c.kept[len(c.nodes)] = p.Messages.UUIDs
 		}
 	}
-	parts, _ := blocks(said.Content)
+	parts, _ := parseBlocks(said.Content)
 	n.blank, n.listed = len(parts) > 0 && allBlank(parts), said.Content.Kind() == '['
 	n.thinks = len(parts) > 0 && !slices.ContainsFunc(parts, func(p block) bool { return !p.isReasoning() })
 	n.reminds, n.failed = l.Rendered == "user", l.APIError
@@ -228,7 +228,7 @@ func (c *chain) fill(n *node, l *line, said *message) {
 	}
 }
 
-// activate finds out which lines of the chain the next request is made of, and their
+// activateChain finds out which lines of the chain the next request is made of, and their
 // order in it. only chooses the lines that the chain has.
 //
 // What Claude Code 2.1.197 and 2.1.330 do was seen in the requests of resumed sessions. The
@@ -236,7 +236,7 @@ func (c *chain) fill(n *node, l *line, said *message) {
 // parent to parent; where one does not exist, to the line before. It adds the other blocks
 // of the messages found, and the results of their calls that hang beside the chain.
 // What 2.0 does not send before a gap is cut.
-func (c *chain) activate(only func(*node) bool) {
+func (c *chain) activateChain(only func(*node) bool) {
 	var list []int
 	c.within = make([]bool, len(c.nodes))
 	for i := range c.nodes {
@@ -247,7 +247,7 @@ func (c *chain) activate(only func(*node) bool) {
 	if len(list) == 0 {
 		return
 	}
-	path := c.walk(list, c.findLeaf(list))
+	path := c.walkChain(list, c.findLeaf(list))
 	c.path = path
 	for rank, i := range path {
 		c.nodes[i].active, c.nodes[i].rank = true, int32(rank)<<2
@@ -284,22 +284,22 @@ func (c *chain) countSent(list []int) string {
 func (c *chain) checkCallsOffBranch() {
 	made := map[filelog.Name]bool{}
 	for i := range c.nodes {
-		for _, call := range c.of(&c.nodes[i], assistant) {
+		for _, call := range c.toolsOf(&c.nodes[i], assistant) {
 			made[call] = true
 		}
 	}
 	for i := range c.nodes {
 		n := &c.nodes[i]
-		for _, call := range c.of(n, user) {
+		for _, call := range c.toolsOf(n, user) {
 			if !n.active && !n.replaced && c.within[i] && !made[call] {
-				c.fault("line %s answers the call %s, which no line of the file makes; it is not on the branch that is sent, so nothing of it is sent", c.Text(n.uuid), c.Text(call))
+				c.addFault("line %s answers the call %s, which no line of the file makes; it is not on the branch that is sent, so nothing of it is sent", c.Text(n.uuid), c.Text(call))
 			}
 		}
 	}
 }
 
-// find is the line of the chain with an identifier.
-func (c *chain) find(uuid filelog.Name) (int, bool) {
+// findLine is the line of the chain with an identifier.
+func (c *chain) findLine(uuid filelog.Name) (int, bool) {
 	i, ok := c.at[uuid]
 	return int(i), ok && c.within[i]
 }
@@ -312,10 +312,10 @@ func (c *chain) findLeaf(list []int) int {
 			last = i
 		}
 	}
-	from, known := c.find(c.aboveStrays(c.leaf))
+	from, known := c.findLine(c.aboveStrays(c.leaf))
 	if !known {
 		if c.leaf != 0 {
-			c.fault("the last prompt names the line %s, which does not exist; the conversation goes on from its newest line", c.Text(c.leaf))
+			c.addFault("the last prompt names the line %s, which does not exist; the conversation goes on from its newest line", c.Text(c.leaf))
 		}
 		return last
 	}
@@ -323,23 +323,23 @@ func (c *chain) findLeaf(list []int) int {
 	below[from] = true
 	leaf := from
 	for _, i := range list {
-		if up, ok := c.find(c.aboveStrays(c.nodes[i].parent)); ok && i > from && below[up] {
+		if up, ok := c.findLine(c.aboveStrays(c.nodes[i].parent)); ok && i > from && below[up] {
 			below[i], leaf = true, i
 		}
 	}
 	return leaf
 }
 
-// walk are the lines from the first one of the request to the leaf. Behind a summary come
+// walkChain are the lines from the first one of the request to the leaf. Behind a summary come
 // the messages that the compaction kept.
-func (c *chain) walk(list []int, leaf int) (path []int) {
+func (c *chain) walkChain(list []int, leaf int) (path []int) {
 	seen := make([]bool, len(c.nodes))
 	var kept []string
 	gap, old := -1, ResumedBy(c.version) == &generations[0].resumes
 	for i := leaf; i >= 0; {
 		n := &c.nodes[i]
 		if seen[i] {
-			c.fault("the parents of line %s lead in a circle", c.Text(n.uuid))
+			c.addFault("the parents of line %s lead in a circle", c.Text(n.uuid))
 			break
 		}
 		seen[i], path = true, append(path, i)
@@ -350,11 +350,11 @@ func (c *chain) walk(list []int, leaf int) (path []int) {
 		}
 		if lost, ok := c.joins[i]; ok {
 			above := c.Text(lost.below)
-			c.fault("%s", lost.detail)
+			c.addFault("%s", lost.detail)
 			f := &c.faults[len(c.faults)-1]
 			f.Ref.Pointer, f.Default, f.Hides = c.Text(n.uuid), &above, true
 			f.Remedy = "name the last line before what was lost as the parent of the first one that is sent, so that both are sent"
-			if i, ok = c.find(lost.below); !ok || seen[i] {
+			if i, ok = c.findLine(lost.below); !ok || seen[i] {
 				break
 			}
 			if gap < 0 {
@@ -366,15 +366,15 @@ func (c *chain) walk(list []int, leaf int) (path []int) {
 		if parent == 0 {
 			break
 		}
-		up, ok := c.find(parent)
+		up, ok := c.findLine(parent)
 		if !ok && c.away[parent] {
-			up = c.before(list, i)
+			up = c.lineBefore(list, i)
 		} else if !ok {
-			c.fault("line %s names the parent %s, which does not exist; Claude Code 2.1 goes on with the line before it, and older versions send nothing that stands before it", c.Text(n.uuid), c.Text(n.parent))
+			c.addFault("line %s names the parent %s, which does not exist; Claude Code 2.1 goes on with the line before it, and older versions send nothing that stands before it", c.Text(n.uuid), c.Text(n.parent))
 			if old && gap < 0 {
 				gap = len(path)
 			}
-			if up = c.before(list, i); up >= 0 && seen[up] {
+			if up = c.lineBefore(list, i); up >= 0 && seen[up] {
 				up = -1
 			}
 			if up >= 0 {
@@ -389,31 +389,31 @@ func (c *chain) walk(list []int, leaf int) (path []int) {
 		c.nodes[i].cut = gap >= 0
 	}
 	slices.Reverse(path)
-	return c.keep(path, kept, seen)
+	return c.insertKept(path, kept, seen)
 }
 
 // checkHistory tells what is missing before a compaction, of which nothing is sent.
 func (c *chain) checkHistory(list []int, compaction int) {
 	seen, answered := make([]bool, len(c.nodes)), map[filelog.Name]bool{}
 	for _, i := range list {
-		for _, call := range c.of(&c.nodes[i], user) {
+		for _, call := range c.toolsOf(&c.nodes[i], user) {
 			answered[call] = answered[call] || i < compaction
 		}
 	}
 	const unsent = "; it stands before a compaction, so nothing of it is sent"
 	for i, up := compaction, c.logical[compaction]; up != 0; {
-		above, ok := c.find(up)
+		above, ok := c.findLine(up)
 		if !ok {
-			c.fault("line %s names the line %s before it, which does not exist"+unsent, c.Text(c.nodes[i].uuid), c.Text(up))
-			above = c.before(list, i)
+			c.addFault("line %s names the line %s before it, which does not exist"+unsent, c.Text(c.nodes[i].uuid), c.Text(up))
+			above = c.lineBefore(list, i)
 		}
 		if above < 0 || seen[above] {
 			return
 		}
 		n := &c.nodes[above]
-		for _, call := range c.of(n, assistant) {
+		for _, call := range c.toolsOf(n, assistant) {
 			if !answered[call] {
-				c.fault("line %s makes the call %s, which has no result there"+unsent, c.Text(n.uuid), c.Text(call))
+				c.addFault("line %s makes the call %s, which has no result there"+unsent, c.Text(n.uuid), c.Text(call))
 			}
 		}
 		i, seen[above] = above, true
@@ -423,8 +423,8 @@ func (c *chain) checkHistory(list []int, compaction int) {
 	}
 }
 
-// before is the line of the chain before another one in the file, -1 for none.
-func (c *chain) before(list []int, i int) int {
+// lineBefore is the line of the chain before another one in the file, -1 for none.
+func (c *chain) lineBefore(list []int, i int) int {
 	at, _ := slices.BinarySearch(list, i)
 	if at == 0 {
 		return -1
@@ -432,12 +432,12 @@ func (c *chain) before(list []int, i int) int {
 	return list[at-1]
 }
 
-// keep puts the messages that a compaction kept behind its summary.
-func (c *chain) keep(path []int, kept []string, seen []bool) []int {
+// insertKept puts the messages that a compaction kept behind its summary.
+func (c *chain) insertKept(path []int, kept []string, seen []bool) []int {
 	at := slices.IndexFunc(path, func(i int) bool { return c.nodes[i].summary }) + 1
 	var again []int
 	for _, uuid := range kept {
-		if i, ok := c.find(c.Name(uuid)); ok && !seen[i] {
+		if i, ok := c.findLine(c.Name(uuid)); ok && !seen[i] {
 			again, seen[i] = append(again, i), true
 		}
 	}
@@ -451,7 +451,7 @@ func (c *chain) addBlocks(list []int) {
 	last, sent := map[filelog.Name]int32{}, map[made]bool{} // the rank of the last active block of a message
 	cut := map[filelog.Name]bool{}                          // if that is cut
 	repeats := func(n *node) bool {
-		calls := c.of(n, assistant)
+		calls := c.toolsOf(n, assistant)
 		again := len(calls) > 0
 		for _, call := range calls {
 			again = again && sent[made{n.message, call}]
@@ -483,7 +483,7 @@ func (c *chain) addResults(list, path []int) {
 	for _, i := range list {
 		if n := &c.nodes[i]; n.active {
 			whole[n.message] = max(whole[n.message], n.rank)
-			for _, call := range c.of(n, assistant) {
+			for _, call := range c.toolsOf(n, assistant) {
 				made[call] = n.message
 			}
 		}
@@ -493,7 +493,7 @@ func (c *chain) addResults(list, path []int) {
 		switch n := &c.nodes[i]; {
 		case n.kind == assistant:
 			asked = n.message
-		case len(c.of(n, user)) > 0 && made[c.of(n, user)[0]] == asked:
+		case len(c.toolsOf(n, user)) > 0 && made[c.toolsOf(n, user)[0]] == asked:
 			answers[asked] = append(answers[asked], i)
 		case n.kind != unsaid:
 			asked = 0
@@ -501,11 +501,11 @@ func (c *chain) addResults(list, path []int) {
 	}
 	for _, i := range list {
 		n := &c.nodes[i]
-		results := c.of(n, user)
+		results := c.toolsOf(n, user)
 		if n.active || len(results) == 0 {
 			continue
 		}
-		source, known := c.find(n.source)
+		source, known := c.findLine(n.source)
 		message, sent := made[results[0]]
 		if known { // which tells calls with one id apart
 			message = c.nodes[source].message
@@ -520,13 +520,13 @@ func (c *chain) addResults(list, path []int) {
 		}
 		// One whose call and parent are gone hangs below the line before it, like all lines
 		// without a parent: nothing says that it is of another branch.
-		_, hangs := c.find(c.aboveStrays(n.parent))
-		if before := c.before(list, i); !known && !sent && !hangs && n.parent != 0 && before >= 0 && c.nodes[before].active {
+		_, hangs := c.findLine(c.aboveStrays(n.parent))
+		if before := c.lineBefore(list, i); !known && !sent && !hangs && n.parent != 0 && before >= 0 && c.nodes[before].active {
 			n.active, n.rank = true, c.nodes[before].rank
 		}
 	}
 }
 
-func (c *chain) fault(format string, args ...any) {
+func (c *chain) addFault(format string, args ...any) {
 	c.faults = append(c.faults, session.Fault{Kind: session.BrokenChain, Item: -1, Field: "parentUuid", Detail: fmt.Sprintf(format, args...)})
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/sessctl/sessctl/internal/store/forest"
 )
 
-// brief is the session of a transcript without items, as far as its first and its last lines
+// readBrief is the session of a transcript without items, as far as its first and its last lines
 // tell, with those of the sub-agents that have files directly below it; nil where nothing was
 // said.
-func (c *claude) brief(ctx context.Context, t transcript) (*session.Tree, error) {
+func (c *claude) readBrief(ctx context.Context, t transcript) (*session.Tree, error) {
 	log, err := filelog.Open(c.root, t.name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = log.Close() }()
-	s := &session.Session{ID: t.id, Writer: c.live.of(t.id)}
+	s := &session.Session{ID: t.id, Writer: c.live.writerOf(t.id)}
 	notes := newChain(filelog.NewNames())
 	said := false
 	glance := func(at filelog.Line) {
@@ -28,14 +28,14 @@ func (c *claude) brief(ctx context.Context, t transcript) (*session.Tree, error)
 			said = true // which is an item, too
 			return
 		}
-		notes.note(&l)
+		notes.noteLine(&l)
 		k := kindOf(l.Type)
 		said = said || l.UUID != "" && k != unsaid
 		if k != user && k != assistant || l.UUID == "" {
 			return
 		}
 		when, _ := time.Parse(time.RFC3339Nano, l.Time)
-		spread(s, when)
+		spreadTimes(s, when)
 	}
 	for at, err := range log.Lines(ctx) {
 		if err != nil {
@@ -51,7 +51,7 @@ func (c *claude) brief(ctx context.Context, t transcript) (*session.Tree, error)
 		}
 		glance(at)
 	}
-	agents, err := c.agents(t)
+	agents, err := c.listAgents(t)
 	if err != nil || !said && len(agents) == 0 {
 		return nil, err
 	}
@@ -60,5 +60,5 @@ func (c *claude) brief(ctx context.Context, t transcript) (*session.Tree, error)
 	for _, a := range agents {
 		heads = append(heads, forest.Head{Session: &session.Session{ID: a.id, Parent: t.id, Agent: a.meta.Type, Title: a.meta.Title, Delegated: true}})
 	}
-	return forest.Group(heads)[0], nil
+	return forest.GroupHeads(heads)[0], nil
 }

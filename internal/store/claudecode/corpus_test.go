@@ -71,8 +71,8 @@ func recorded(t *testing.T, name, folder string) string {
 	return to
 }
 
-// open opens a store whose writer has stopped.
-func open(t *testing.T, path string) *registry.Opened {
+// openTranscripts opens a store whose writer has stopped.
+func openTranscripts(t *testing.T, path string) *registry.Opened {
 	t.Helper()
 	o, err := registry.Open(context.Background(), path, "", nil, store.Options{})
 	if err != nil {
@@ -101,12 +101,12 @@ func filled(t *testing.T, o *registry.Opened) (list []*session.Tree) {
 func TestVerdicts(t *testing.T) {
 	for name, want := range verdicts {
 		t.Run(name, func(t *testing.T) {
-			o := open(t, recorded(t, name, t.TempDir()))
+			o := openTranscripts(t, recorded(t, name, t.TempDir()))
 			list, sessions := filled(t, o), 0
 			var found []string
 			for _, tree := range list {
 				sessions += len(tree.Sessions)
-				for _, f := range check.Tree(o.Facts(), tree, catalogue.Usual(), rules.Judge{}) {
+				for _, f := range check.RunTree(o.Facts(), tree, catalogue.UsualRules(), rules.Judge{}) {
 					found = append(found, fmt.Sprint(f.Severity, " ", f.Rule.ID, " ", f.Call))
 				}
 			}
@@ -130,7 +130,7 @@ func TestVerdicts(t *testing.T) {
 // TestOneTranscript reads a file by itself: with its sub-agents, as in its folder.
 func TestOneTranscript(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(recorded(t, "nested", t.TempDir()), "projects", "*", "*.jsonl"))
-	list := filled(t, open(t, files[0]))
+	list := filled(t, openTranscripts(t, files[0]))
 	if len(list) != 1 || len(list[0].Sessions) != 3 {
 		t.Fatalf("%d trees", len(list))
 	}

@@ -21,10 +21,10 @@ import (
 
 const tableLines = "lines"
 
-// groups are the lines of the items of a session, the blocks of an answer or one line, in the
+// groupLines are the lines of the items of a session, the blocks of an answer or one line, in the
 // order of the file, but for those that the next request is made of, which take their places
 // in the order of the request.
-func (c *chain) groups(of func(*node) bool) [][]int {
+func (c *chain) groupLines(of func(*node) bool) [][]int {
 	type message struct {
 		id     filelog.Name
 		sent   bool
@@ -75,10 +75,10 @@ type reader struct {
 	each       func(*part)
 }
 
-// items are those of a session, and their faults.
-func (r *reader) items(s *session.Session, of func(*node) bool) error {
+// readItems are those of a session, and their faults.
+func (r *reader) readItems(s *session.Session, of func(*node) bool) error {
 	p := &part{Session: s, in: r, lines: map[string][]int{}}
-	groups := r.groups(of)
+	groups := r.groupLines(of)
 	s.Items = make([]session.Item, len(groups))
 	lines := r.log.Window()
 	var blocks []session.Block // most items keep none of theirs
@@ -86,15 +86,15 @@ func (r *reader) items(s *session.Session, of func(*node) bool) error {
 		it := &s.Items[at]
 		it.Table, it.Position = tableLines, int64(at)
 		m := entry{Item: it, reader: r, blocks: blocks[:0]}
-		first := r.first(g)
+		first := r.namingLine(g)
 		for _, i := range g {
-			text, err := lines.Line(r.nodes[i].span())
+			text, err := lines.Line(r.nodes[i].lineSpan())
 			if err != nil {
 				return err
 			}
-			m.line(i, text)
+			m.addLine(i, text)
 			if i == first {
-				it.Key = r.key(i, text)
+				it.Key = r.itemKey(i, text)
 				if n := &r.nodes[i]; n.home != 0 {
 					it.Home, it.Copied = r.agents[n.home-1].id, n.copied
 				}
@@ -103,7 +103,7 @@ func (r *reader) items(s *session.Session, of func(*node) bool) error {
 		if r.each != nil {
 			p.lines[it.Key] = g
 		}
-		m.finish(&r.nodes[g[0]])
+		m.finishItem(&r.nodes[g[0]])
 		if !slices.ContainsFunc(g, func(i int) bool { return !r.nodes[i].cut }) {
 			m.Flags |= session.Unshown
 		}
@@ -121,16 +121,16 @@ func (r *reader) items(s *session.Session, of func(*node) bool) error {
 			s.Faults = append(s.Faults, f)
 		}
 	}
-	finish(s)
+	finishSession(s)
 	if r.each != nil {
 		r.each(p)
 	}
 	return nil
 }
 
-// key names an item by the identifier of its first line, whatever is put before it; a line
+// itemKey names an item by the identifier of its first line, whatever is put before it; a line
 // that has none of its own by what it says.
-func (r *reader) key(i int, text []byte) string {
+func (r *reader) itemKey(i int, text []byte) string {
 	n := &r.nodes[i]
 	if n.uuid != 0 && !n.replaced && n.home != 0 && r.agents[n.home-1].chain.away[n.uuid] {
 		return r.agents[n.home-1].id + ":" + r.Text(n.uuid) // as where it belongs
@@ -158,8 +158,8 @@ type entry struct {
 	faults          []session.Fault
 }
 
-// line adds what a line says.
-func (m *entry) line(i int, text []byte) {
+// addLine adds what a line says.
+func (m *entry) addLine(i int, text []byte) {
 	if m.reader.body {
 		m.raw = append(append(m.raw, '\n'), text...)
 	}
@@ -169,7 +169,7 @@ func (m *entry) line(i int, text []byte) {
 		m.addBroken(i, text)
 		return
 	}
-	l, said, _ := parse(text)
+	l, said, _ := parseLine(text)
 	switch n.kind {
 	case user:
 		m.Role = session.User
@@ -190,7 +190,7 @@ func (m *entry) line(i int, text []byte) {
 	if l.Summary {
 		m.Kind = session.Summary
 	}
-	parts, ok := blocks(said.Content)
+	parts, ok := parseBlocks(said.Content)
 	if l.APIError {
 		text, _, _ := textOf(said.Content)
 		m.Flags, m.Refusal = m.Flags|session.Skipped, session.RefusalOf(l.Status, text)
@@ -202,7 +202,7 @@ func (m *entry) line(i int, text []byte) {
 		m.Flags |= session.Skipped
 		m.faults = append(m.faults, session.Fault{Kind: session.UnknownPart, Field: l.Type, Detail: "the message has neither a role nor content, so Claude Code leaves it out of every request"})
 	}
-	if lone(text) {
+	if hasLoneSurrogate(text) {
 		m.faults = append(m.faults, session.Fault{Kind: session.BadUnicode, Field: "message", Detail: "it has half of a character, which Claude Code sends as U+FFFD"})
 	}
 	m.plain = !m.begun
@@ -211,7 +211,7 @@ func (m *entry) line(i int, text []byte) {
 			m.faults = append(m.faults, session.Fault{Kind: session.NulCharacter, Field: "message"})
 		}
 		if !n.again || parts[i].Type != "tool_use" {
-			m.add(&parts[i])
+			m.addBlock(&parts[i])
 		}
 	}
 	m.begun = true
@@ -230,7 +230,7 @@ func hasNUL(p *block) bool {
 // it was to say.
 func (m *entry) addBroken(i int, text []byte) {
 	c, n := m.reader.chain, &m.reader.nodes[i]
-	f := session.Fault{Kind: session.Undecodable, Field: fmt.Sprintf("line %d", n.number), Detail: c.wrong[i], Passed: true, Whole: jsonedit.Whole(text)}
+	f := session.Fault{Kind: session.Undecodable, Field: fmt.Sprintf("line %d", n.number), Detail: c.wrong[i], Passed: true, Whole: jsonedit.IsWhole(text)}
 	if n.open {
 		f = session.Fault{Kind: session.TornLine, Field: f.Field, Detail: fmt.Sprintf("line %d, the last one, was cut off while it was written; Claude Code passes over it", n.number)}
 	} else if c.runOf(i) != nil { // that it is damage and no other form shows in the records beside it
@@ -240,7 +240,7 @@ func (m *entry) addBroken(i int, text []byte) {
 		calls := []string{string(name[1])}
 		if above, ok := c.at[c.Name(string(name[2]))]; ok {
 			calls = nil
-			for _, call := range c.of(&c.nodes[above], assistant) {
+			for _, call := range c.toolsOf(&c.nodes[above], assistant) {
 				calls = append(calls, c.Text(call))
 			}
 		}
@@ -260,11 +260,11 @@ func (m *entry) addBroken(i int, text []byte) {
 // or the record above.
 var namesOfWaiting = pattern.Lazy(`"tool_use_id": ?"([^"]+)"|"parentUuid": ?"([^"]+)"`)
 
-// add adds a block of a message's content.
-func (m *entry) add(p *block) {
+// addBlock adds a block of a message's content.
+func (m *entry) addBlock(p *block) {
 	b := session.Block{Cached: len(p.Cached) > 0}
 	for _, text := range []string{p.Type, p.Text, p.Thinking, p.ID, p.Name, string(p.Input), p.CallID, string(p.Content), p.Source.Data, p.Source.URL} {
-		m.said.Add(session.DigestOf(text))
+		m.said.AddDigest(session.DigestOf(text))
 	}
 	switch {
 	case p.isBlank():
@@ -277,13 +277,13 @@ func (m *entry) add(p *block) {
 		m.reasoning = append(m.reasoning, p.Thinking)
 	case p.Type == "tool_use", p.Type == "server_tool_use", p.Type == "mcp_tool_use":
 		b.Kind, b.Nth = session.CallBlock, len(m.Calls)
-		m.Calls = append(m.Calls, m.call(p))
+		m.Calls = append(m.Calls, m.readCall(p))
 		m.Size += int64(len(p.Input))
 	case strings.HasSuffix(p.Type, "tool_result"):
 		b.Kind, b.Nth = session.ResultBlock, len(m.Results)
-		b.Blank = m.result(p)
+		b.Blank = m.addResult(p)
 	case p.isMedia():
-		b = p.media(0)
+		b = p.mediaBlock(0)
 		b.Cached = len(p.Cached) > 0
 		m.Size += int64(len(p.Source.Data))
 	default:
@@ -293,8 +293,8 @@ func (m *entry) add(p *block) {
 	m.plain = m.plain && b.Kind != session.ReasoningBlock && b.Kind != session.MediaBlock && b.Kind != session.UnknownBlock && !b.Cached && !b.Blank
 }
 
-// call reads a call. Those that start a sub-agent say whose session that is.
-func (m *entry) call(p *block) session.Call {
+// readCall reads a call. Those that start a sub-agent say whose session that is.
+func (m *entry) readCall(p *block) session.Call {
 	c := session.Call{ID: p.ID, Name: p.Name, Args: string(p.Input), Form: session.FormOf(string(p.Input)), Server: p.Type != "tool_use"}
 	if p.Name != "Task" && p.Name != "Agent" { // the name up to 2.0, and since
 		return c
@@ -308,8 +308,8 @@ func (m *entry) call(p *block) session.Call {
 	return c
 }
 
-// result reads a result, and reports whether a text in its list is blank.
-func (m *entry) result(p *block) (blank bool) {
+// addResult reads a result, and reports whether a text in its list is blank.
+func (m *entry) addResult(p *block) (blank bool) {
 	text, media, blank := textOf(p.Content)
 	m.Results = append(m.Results, session.Result{
 		CallID: p.CallID, Text: text, Digest: session.DigestOf(text), IsError: p.IsError,
@@ -320,25 +320,25 @@ func (m *entry) result(p *block) (blank bool) {
 	}
 	for i := range media {
 		if media[i].isMedia() {
-			m.blocks = append(m.blocks, media[i].media(len(m.Results)))
+			m.blocks = append(m.blocks, media[i].mediaBlock(len(m.Results)))
 			m.Size, m.plain = m.Size+int64(len(media[i].Source.Data)), false
 		}
 	}
 	return blank
 }
 
-// media is the block of an image or a document, which the result of a number has.
-func (p *block) media(in int) session.Block {
+// mediaBlock is the block of an image or a document, which the result of a number has.
+func (p *block) mediaBlock(in int) session.Block {
 	b := session.Block{Kind: session.MediaBlock}
 	if p.Source.Type == "base64" {
-		b = media.Block(p.Source.Media, p.Source.Data)
+		b = media.NewBlock(p.Source.Media, p.Source.Data)
 	}
 	b.Name, b.In = p.Type, in
 	return b
 }
 
-// finish sets what all lines of the item make of it.
-func (m *entry) finish(n *node) {
+// finishItem sets what all lines of the item make of it.
+func (m *entry) finishItem(n *node) {
 	text, reasoning := strings.Join(m.text, "\n"), strings.Join(m.reasoning, "\n")
 	if !m.plain {
 		m.Blocks = slices.Clone(m.blocks)
@@ -349,7 +349,7 @@ func (m *entry) finish(n *node) {
 	if m.Kind == session.Message || m.Kind == session.Summary {
 		var said session.Meaning
 		said.Reset(m.Role, "")
-		said.Add(m.said.Digest())
+		said.AddDigest(m.said.Digest())
 		m.Meaning, m.Text = said.Digest(), session.DigestOf(text)
 		m.Size += int64(len(text) + len(reasoning))
 		if m.Role != session.Tool {
@@ -357,7 +357,7 @@ func (m *entry) finish(n *node) {
 		} else if len(m.Results) == 1 {
 			m.Text = m.Results[0].Digest
 		}
-		if strings.TrimSpace(text) == "" && len(m.Calls)+len(m.Results) == 0 && !m.Has(session.MediaBlock) {
+		if strings.TrimSpace(text) == "" && len(m.Calls)+len(m.Results) == 0 && !m.HasBlock(session.MediaBlock) {
 			m.Flags |= session.Blank
 			for i := range m.Blocks { // an answer that is nothing else is left out for longer
 				b := &m.Blocks[i]
@@ -381,11 +381,11 @@ var asksNothing = pattern.Lazy(`^(?:<(?:command-|local-command-|bash-|task-notif
 func (m *entry) tellReplaced(n *node) error {
 	texts, lines := [2]string{}, m.reader.log.Window()
 	for k, of := range []*node{n, &m.reader.nodes[m.reader.at[n.uuid]]} {
-		text, err := lines.Line(of.span())
+		text, err := lines.Line(of.lineSpan())
 		if err != nil {
 			return err
 		}
-		l, _, _ := parse(text)
+		l, _, _ := parseLine(text)
 		texts[k] = string(l.Message)
 	}
 	f := session.Fault{Kind: session.SharedKey, Field: "uuid", Detail: fmt.Sprintf("a later line has the same identifier %s and says something else; Claude Code sends that one, and never this one", m.reader.Text(n.uuid))}

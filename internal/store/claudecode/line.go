@@ -108,8 +108,8 @@ type preserved struct {
 	} `json:"preservedMessages"`
 }
 
-// parse reads a line; said is its message where it has one.
-func parse(text []byte) (l line, said message, wrong string) {
+// parseLine reads a line; said is its message where it has one.
+func parseLine(text []byte) (l line, said message, wrong string) {
 	err := jsonscan.Exact.Unmarshal(text, &l)
 	if k := kindOf(l.Type); err == nil && (k == user || k == assistant) {
 		if len(l.Message) == 0 {
@@ -123,11 +123,11 @@ func parse(text []byte) (l line, said message, wrong string) {
 	case len(bytes.Trim(text, "\x00")) == 0:
 		return l, said, "it holds nothing but NUL bytes"
 	}
-	return l, said, jsonscan.Explain(err, kindTitle)
+	return l, said, jsonscan.DescribeError(err, kindTitle)
 }
 
-// blocks are the parts of a message: a text stands for one block of text.
-func blocks(content jsontext.Value) (list []block, ok bool) {
+// parseBlocks are the parts of a message: a text stands for one block of text.
+func parseBlocks(content jsontext.Value) (list []block, ok bool) {
 	switch content.Kind() {
 	case '"':
 		var text string
@@ -142,7 +142,7 @@ func blocks(content jsontext.Value) (list []block, ok bool) {
 // textOf is the text of a result, the media that it has besides, and whether its list has a
 // blank text, which is no part of that.
 func textOf(content jsontext.Value) (text string, media []block, blank bool) {
-	parts, _ := blocks(content)
+	parts, _ := parseBlocks(content)
 	var texts []string
 	for _, p := range parts {
 		switch {
@@ -157,8 +157,8 @@ func textOf(content jsontext.Value) (text string, media []block, blank bool) {
 	return strings.Join(texts, "\n"), media, blank
 }
 
-// lone reports whether a line has an escape that is half of a character.
-func lone(text []byte) bool {
+// hasLoneSurrogate reports whether a line has an escape that is half of a character.
+func hasLoneSurrogate(text []byte) bool {
 	if !bytes.Contains(text, []byte(`\ud`)) && !bytes.Contains(text, []byte(`\uD`)) {
 		return false
 	}

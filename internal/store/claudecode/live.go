@@ -27,12 +27,12 @@ type note struct {
 	name, folder string // of the file; in which the process was started
 }
 
-// of is who writes to a session, whatever is behind its name (transcript.copied).
-func (l liveness) of(id string) session.Writer { return l[strings.Split(id, "@")[0]].writer }
+// writerOf is who writes to a session, whatever is behind its name (transcript.copied).
+func (l liveness) writerOf(id string) session.Writer { return l[strings.Split(id, "@")[0]].writer }
 
-// living are the processes that have sessions of a folder: that of Claude Code, or of a
+// findLiving are the processes that have sessions of a folder: that of Claude Code, or of a
 // project in it.
-func living(folder string) liveness {
+func findLiving(folder string) liveness {
 	if full, err := filepath.Abs(folder); err == nil && filepath.Base(filepath.Dir(full)) == projects {
 		folder = filepath.Dir(filepath.Dir(full))
 	}
@@ -41,13 +41,13 @@ func living(folder string) liveness {
 		return nil
 	}
 	defer func() { _ = home.Close() }()
-	return whoLives(home)
+	return readProcessNotes(home)
 }
 
-// whoLives reads what running processes of Claude Code 2.1 note of themselves: the file
+// readProcessNotes reads what running processes of Claude Code 2.1 note of themselves: the file
 // sessions/PID.json, which stays where one is killed. One of another container or host
 // cannot be looked for.
-func whoLives(root *os.Root) liveness {
+func readProcessNotes(root *os.Root) liveness {
 	live := liveness{}
 	names, _ := fs.Glob(root.FS(), "sessions/*.json") // its one error is a bad pattern
 	for _, name := range names {
@@ -62,17 +62,17 @@ func whoLives(root *os.Root) liveness {
 		if err != nil || jsonscan.Exact.Unmarshal(text, &p) != nil || p.Session == "" || fmt.Sprint(p.PID) != strings.TrimSuffix(path.Base(name), ".json") {
 			continue
 		}
-		if now := runs(p.PID, strings.Trim(string(p.Started), `"`), p.Domain); live[p.Session].writer != session.WriterLive {
+		if now := probeProcess(p.PID, strings.Trim(string(p.Started), `"`), p.Domain); live[p.Session].writer != session.WriterLive {
 			live[p.Session] = note{now, name, p.Folder}
 		}
 	}
 	return live
 }
 
-// runs reports whether the process that wrote a note still runs: the time at which it
+// probeProcess reports whether the process that wrote a note still runs: the time at which it
 // started is field 22 of its line in /proc.
-func runs(pid int, started, domain string) session.Writer {
-	if !here(domain) {
+func probeProcess(pid int, started, domain string) session.Writer {
+	if !isHere(domain) {
 		return session.WriterUnknown
 	}
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -94,9 +94,9 @@ func runs(pid int, started, domain string) session.Writer {
 	return session.WriterDead
 }
 
-// here reports whether numbers of processes mean the same as they do here: the domain
+// isHere reports whether numbers of processes mean the same as they do here: the domain
 // names the host and the namespace.
-func here(domain string) bool {
+func isHere(domain string) bool {
 	if domain == "" {
 		return true
 	}

@@ -141,7 +141,7 @@ func TestOddFiles(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			list := filled(t, open(t, path))
+			list := filled(t, openTranscripts(t, path))
 			if len(list) != 1 {
 				t.Fatalf("%d trees", len(list))
 			}
@@ -174,7 +174,7 @@ func TestSparse(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(50)) // as the program does
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	list := filled(t, open(t, path))
+	list := filled(t, openTranscripts(t, path))
 	runtime.ReadMemStats(&after)
 	if more, most := after.Sys-before.Sys, uint64(64<<20+2*min(hole, lines.MaxLength)); more > most {
 		t.Errorf("%d MB of memory, more than %d", more>>20, most>>20)
@@ -204,10 +204,10 @@ func TestUnreadFiles(t *testing.T) {
 	if err := os.Symlink("nowhere", filepath.Join(project, "aa.jsonl")); err != nil {
 		t.Fatal(err)
 	}
-	o := open(t, home)
+	o := openTranscripts(t, home)
 	said := map[string]string{}
 	for _, tree := range filled(t, o) {
-		for _, f := range check.Tree(o.Facts(), tree, catalogue.Usual(), rules.Judge{}) {
+		for _, f := range check.RunTree(o.Facts(), tree, catalogue.UsualRules(), rules.Judge{}) {
 			said[tree.Root().ID] += f.Rule.ID + " " + f.Message + "; "
 		}
 	}
@@ -284,7 +284,7 @@ func TestGrowth(t *testing.T) {
 	if err := os.WriteFile(path, []byte(asked+"\n"+answered+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := open(t, path)
+	o := openTranscripts(t, path)
 	for tree, err := range o.Trees(context.Background()) {
 		if err != nil {
 			t.Fatal(err)
@@ -318,9 +318,9 @@ func TestABrokenLineIsPassedOver(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Join(list, "")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o, broken := open(t, home), 0
+	o, broken := openTranscripts(t, home), 0
 	for _, tree := range filled(t, o) {
-		for _, f := range check.Tree(o.Facts(), tree, catalogue.Usual(), rules.Judge{}) {
+		for _, f := range check.RunTree(o.Facts(), tree, catalogue.UsualRules(), rules.Judge{}) {
 			if f.Rule.ID != "SC010" {
 				continue
 			}

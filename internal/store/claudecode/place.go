@@ -61,7 +61,7 @@ func (t *trunk) projectName() string {
 	}
 	folder, err := filepath.Abs(filepath.Join(t.root.Name(), filepath.Dir(filepath.FromSlash(t.name))))
 	home, _ := os.UserHomeDir()
-	if err != nil || !slices.Contains(locations(home), filepath.Dir(filepath.Dir(folder))) || filepath.Base(filepath.Dir(folder)) != projects {
+	if err != nil || !slices.Contains(listLocations(home), filepath.Dir(filepath.Dir(folder))) || filepath.Base(filepath.Dir(folder)) != projects {
 		return ""
 	}
 	return filepath.Base(folder)

@@ -56,9 +56,9 @@ func TestPlace(t *testing.T) {
 				t.Setenv("CLAUDE_CONFIG_DIR", top)
 			}
 			for _, path := range []string{home, filepath.Join(home, "projects", slug(tt.project)), filepath.Join(home, "projects", slug(tt.project), "s.jsonl")} {
-				o, got := open(t, path), ""
+				o, got := openTranscripts(t, path), ""
 				for _, tree := range filled(t, o) {
-					for _, f := range check.Tree(o.Facts(), tree, catalogue.Usual(), rules.Judge{}) {
+					for _, f := range check.RunTree(o.Facts(), tree, catalogue.UsualRules(), rules.Judge{}) {
 						if f.Rule.ID == "SC023" {
 							got += f.Severity.String() + " " + f.Message
 						}
@@ -86,11 +86,11 @@ func TestNotedSession(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	faults := open(t, home).Facts().Faults
+	faults := openTranscripts(t, home).Facts().Faults
 	if len(faults) != 1 || faults[0].Kind != session.Misplaced || !faults[0].Harmless || !strings.Contains(faults[0].Detail, "gone") {
 		t.Errorf("got %+v", faults)
 	}
-	if faults := open(t, filepath.Join(home, "projects", "p")).Facts().Faults; len(faults) > 0 {
+	if faults := openTranscripts(t, filepath.Join(home, "projects", "p")).Facts().Faults; len(faults) > 0 {
 		t.Errorf("of one project: %+v", faults)
 	}
 }

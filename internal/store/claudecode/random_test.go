@@ -29,7 +29,7 @@ import (
 // built writes a folder with one random program, and ends it early where cut is below 1.
 func built(t storetest.Tester, folder string, seed uint64, cut float64) (home, transcript string) {
 	t.Helper()
-	writes := player.Play(player.Random(seed, 1+int(seed%4)), seed)
+	writes := player.Play(player.RandomProgram(seed, 1+int(seed%4)), seed)
 	writes = writes[:max(2, int(float64(len(writes))*cut))]
 	home = filepath.Join(folder, fmt.Sprint("home", seed))
 	paths, err := claudetest.Build(home, claudetest.Versions[seed%3], seed, writes)
@@ -51,9 +51,9 @@ func TestBuiltConform(t *testing.T) {
 func TestWholeProgramsAreClean(t *testing.T) {
 	for seed := range uint64(campaign.Rounds(60, 2000)) {
 		home, _ := built(t, t.TempDir(), seed, 1)
-		o := open(t, home)
+		o := openTranscripts(t, home)
 		for _, tree := range filled(t, o) {
-			for _, f := range check.Tree(o.Facts(), tree, catalogue.Usual(), rules.Judge{}) {
+			for _, f := range check.RunTree(o.Facts(), tree, catalogue.UsualRules(), rules.Judge{}) {
 				if f.Severity > rules.Info {
 					t.Errorf("seed %d: %s %s: %s", seed, f.Severity, f.Rule.ID, f.Message)
 				}
@@ -289,7 +289,7 @@ func TestTheActiveBranchOfRecordedFolders(t *testing.T) {
 // same compares the calls and results of a transcript's session with the reference.
 func same(t *testing.T, name, path string, tr transcript) {
 	t.Helper()
-	o := open(t, path)
+	o := openTranscripts(t, path)
 	for tree, err := range o.Trees(context.Background()) {
 		if err != nil {
 			t.Fatal(err)

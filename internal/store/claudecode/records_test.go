@@ -285,9 +285,9 @@ func TestBeforeACompaction(t *testing.T) {
 // tellsOf are the findings about the chain of a folder's sessions.
 func tellsOf(t *testing.T, home string) (list []string) {
 	t.Helper()
-	o := open(t, home)
+	o := openTranscripts(t, home)
 	for _, tree := range filled(t, o) {
-		for _, f := range check.Tree(o.Facts(), tree, catalogue.Usual(), rules.Judge{}) {
+		for _, f := range check.RunTree(o.Facts(), tree, catalogue.UsualRules(), rules.Judge{}) {
 			if f.Rule.ID == "SC021" || f.Rule.ID == "SC020" {
 				list = append(list, f.Message)
 			}

@@ -34,22 +34,22 @@ type part struct {
 	lines map[string][]int // of each item, by its key
 }
 
-// sums are what the lines of each item say, whatever they hang below and whosever file they
+// digestItems are what the lines of each item say, whatever they hang below and whosever file they
 // are in.
-func (p *part) sums() (map[string]string, error) {
+func (p *part) digestItems() (map[string]string, error) {
 	sums, lines := make(map[string]string, len(p.Items)), p.in.log.Window()
 	for i := range p.Items {
 		sum := sha256.New()
 		for _, n := range p.lines[p.Items[i].Key] {
-			text, err := lines.Line(p.in.nodes[n].span())
+			text, err := lines.Line(p.in.nodes[n].lineSpan())
 			if err != nil {
 				return nil, err
 			}
-			if raw, ok := jsonedit.Raw(text, "/"+fieldParent); ok && len(raw) > 0 {
-				text, _ = jsonedit.Set(text, "/"+fieldParent, []byte("null"))
+			if raw, ok := jsonedit.RawValue(text, "/"+fieldParent); ok && len(raw) > 0 {
+				text, _ = jsonedit.SetValue(text, "/"+fieldParent, []byte("null"))
 			}
-			if raw, ok := jsonedit.Raw(text, "/"+fieldSidechain); ok && string(raw) == "false" { // a stray that comes home
-				text, _ = jsonedit.Set(text, "/"+fieldSidechain, []byte("true"))
+			if raw, ok := jsonedit.RawValue(text, "/"+fieldSidechain); ok && string(raw) == "false" { // a stray that comes home
+				text, _ = jsonedit.SetValue(text, "/"+fieldSidechain, []byte("true"))
 			}
 			sum.Write(text)
 			sum.Write([]byte("\n"))
@@ -59,9 +59,9 @@ func (p *part) sums() (map[string]string, error) {
 	return sums, nil
 }
 
-// parts hands the files of sessions to fn, as they are read. Of a transcript that has one
+// visitParts hands the files of sessions to fn, as they are read. Of a transcript that has one
 // of them come all sessions; nil asks for all transcripts.
-func (c *claude) parts(ctx context.Context, sessions []string, body bool, fn func(t transcript, p *part) error) error {
+func (c *claude) visitParts(ctx context.Context, sessions []string, body bool, fn func(t transcript, p *part) error) error {
 	missing := map[string]bool{}
 	for _, id := range sessions {
 		missing[id] = true
@@ -104,11 +104,11 @@ func (c *claude) Sums(ctx context.Context, sessions []string) (map[string]store.
 	for _, id := range sessions {
 		sums[id] = store.Sum{}
 	}
-	err := c.parts(ctx, sessions, false, func(_ transcript, p *part) error {
+	err := c.visitParts(ctx, sessions, false, func(_ transcript, p *part) error {
 		if _, wanted := sums[p.ID]; sessions != nil && !wanted {
 			return nil
 		}
-		items, err := p.sums()
+		items, err := p.digestItems()
 		s := store.Sum{Own: p.ID, Items: items}
 		if p.ID == p.in.id && err == nil {
 			s.Record, err = p.in.log.Digest()
@@ -156,7 +156,7 @@ func (c *claude) Rehearse(ctx context.Context, change *store.Change) error {
 		return errors.New("it is standard input")
 	}
 	read := func(name string) ([]byte, error) { return filelog.Read(c.root, name, filelog.MostBytes) }
-	edits, err := c.compose(ctx, change, read)
+	edits, err := c.composeFiles(ctx, change, read)
 	if p, ok := errors.AsType[*problem.Error](err); ok && p.Class == problem.RolledBack {
 		return errors.New(p.What)
 	}
@@ -216,15 +216,15 @@ type editor struct {
 	claude
 }
 
-// edit opens transcripts for repair or undo.
-func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
+// openEdit opens transcripts for repair or undo.
+func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
 	files, only, err := filelog.Edit(src.Path, func(name string) bool { return strings.HasSuffix(name, ending) })
 	if err != nil {
 		return nil, err
 	}
-	e := &editor{files, claude{facts: facts(src), root: files.Root(), file: files.Log, besides: newBesides()}}
+	e := &editor{files, claude{facts: storeFacts(src), root: files.Root(), file: files.Log, besides: newBesides()}}
 	if only == "" {
-		e.list, _ = list(e.root, math.MaxInt)
+		e.list, _ = listTranscripts(e.root, math.MaxInt)
 	} else if info, err := e.root.Stat(only); err == nil {
 		e.list = []transcript{oneOf(only, info.Size())}
 	}
@@ -238,7 +238,7 @@ func (e *editor) Close() error { return e.Editor.Close() }
 func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, error) {
 	st := e.claude
 	st.list = nil
-	err := e.parts(ctx, sessions, false, func(t transcript, p *part) error {
+	err := e.visitParts(ctx, sessions, false, func(t transcript, p *part) error {
 		if slices.Contains(sessions, p.ID) && !slices.Contains(st.list, t) {
 			st.list = append(st.list, t)
 		}
@@ -251,13 +251,13 @@ func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, erro
 // Write implements store.Editor. A process may have opened the session since the plan was
 // made.
 func (e *editor) Write(ctx context.Context, c *store.Change) error {
-	live := living(e.Path())
+	live := findLiving(e.Path())
 	for _, root := range rootsOf(c.Before) {
-		if live.of(root) == session.WriterLive {
+		if live.writerOf(root) == session.WriterLive {
 			return problem.New(problem.Busy, "Nothing was changed. Close Claude Code there, then run the repair again.", "session %s is in use: Claude Code has it open", root)
 		}
 	}
-	files, err := e.compose(ctx, c, e.Text)
+	files, err := e.composeFiles(ctx, c, e.Text)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if err == nil {
 			err = e.Splice(name, files[name])

@@ -391,7 +391,7 @@ func TestLiveSessions(t *testing.T) {
 	home := recorded(t, "damaged-dup-result", t.TempDir())
 	before := snapshot(t, home)
 	plan, kind, err := repairtest.Plan(home)
-	if err != nil || plan.Empty() {
+	if err != nil || plan.IsEmpty() {
 		t.Fatal(err)
 	}
 	name := opened(t, home, "00000012-0000-4000-8000-000000000012")

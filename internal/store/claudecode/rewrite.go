@@ -36,15 +36,15 @@ type rewrite struct {
 	apart   map[*filelog.Run]bool          // that are taken apart
 }
 
-// compose is what becomes of the files of a tree. text reads one as a whole.
-func (c *claude) compose(ctx context.Context, tree *store.Change, text func(name string) ([]byte, error)) (map[string][]filelog.Splice, error) {
-	all, err := change.Of(tree)
+// composeFiles is what becomes of the files of a tree. text reads one as a whole.
+func (c *claude) composeFiles(ctx context.Context, tree *store.Change, text func(name string) ([]byte, error)) (map[string][]filelog.Splice, error) {
+	all, err := change.CompareSessions(tree)
 	if err != nil {
 		return nil, err
 	}
 	parts, files := map[string]*part{}, map[string]*rewrite{}
 	roots := rootsOf(tree.Before)
-	err = c.parts(ctx, roots, false, func(t transcript, p *part) error {
+	err = c.visitParts(ctx, roots, false, func(t transcript, p *part) error {
 		if slices.Contains(roots, t.id) {
 			parts[p.ID] = p
 		}
@@ -63,7 +63,7 @@ func (c *claude) compose(ctx context.Context, tree *store.Change, text func(name
 	}
 	for _, s := range all {
 		p := parts[s.Is.ID]
-		if err := writable(s); err != nil {
+		if err := requireWritable(s); err != nil {
 			return nil, err
 		}
 		if p == nil {
@@ -74,7 +74,7 @@ func (c *claude) compose(ctx context.Context, tree *store.Change, text func(name
 		}
 		f, err := open(p)
 		if err == nil {
-			err = f.session(s, p)
+			err = f.rewriteSession(s, p)
 		}
 		for _, other := range all {
 			lines := strayLines(s, parts[other.Is.ID])
@@ -114,7 +114,7 @@ func newRewrite(c *chain) *rewrite {
 func splicesOf(ctx context.Context, files map[string]*rewrite) (map[string][]filelog.Splice, error) {
 	splices := map[string][]filelog.Splice{}
 	for name, f := range files {
-		list, err := f.splices(ctx)
+		list, err := f.collectSplices(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -125,8 +125,8 @@ func splicesOf(ctx context.Context, files map[string]*rewrite) (map[string][]fil
 	return splices, nil
 }
 
-// writable says what of a change no line can become.
-func writable(s *change.Session) error {
+// requireWritable says what of a change no line can become.
+func requireWritable(s *change.Session) error {
 	refuse := func(what string) error {
 		return problem.New(problem.RolledBack, "", "in a transcript a repair adds, moves, removes and relinks whole lines, and %s", what)
 	}
@@ -157,8 +157,8 @@ func writable(s *change.Session) error {
 	return nil
 }
 
-// session makes the changes of one session.
-func (f *rewrite) session(s *change.Session, p *part) error {
+// rewriteSession makes the changes of one session.
+func (f *rewrite) rewriteSession(s *change.Session, p *part) error {
 	for _, e := range s.Sets {
 		for _, r := range f.runs {
 			f.apart[r] = f.apart[r] || e.Field == nameRun(r)
@@ -200,18 +200,18 @@ func (f *rewrite) session(s *change.Session, p *part) error {
 		if len(it.Is.Results) == 0 {
 			return problem.New(problem.RolledBack, "", "only results of tools can be moved in a transcript")
 		}
-		place, err := f.place(s.Items, i, p)
+		place, err := f.findResultPlace(s.Items, i, p)
 		if err != nil {
 			return err
 		}
 		if it.Was != nil {
 			for _, n := range p.lines[it.Is.Key] {
-				f.move(n, place)
+				f.moveLine(n, place)
 			}
 			continue
 		}
 		place.alone = news == 1
-		f.added[it.Is] = f.add(&it.Is.Results[0], place)
+		f.added[it.Is] = f.addResultLine(&it.Is.Results[0], place)
 	}
 	return nil
 }
@@ -240,36 +240,36 @@ func movedItems(items []change.Item) map[int]bool {
 	return moved
 }
 
-// parent is the line that one hangs below.
-func (f *rewrite) parent(i int) filelog.Name {
+// currentParent is the line that one hangs below.
+func (f *rewrite) currentParent(i int) filelog.Name {
 	if up, set := f.parents[i]; set {
 		return up
 	}
 	return f.nodes[i].parent
 }
 
-// relink lets the lines below one line hang below another one, but for those that stay.
-func (f *rewrite) relink(from, to filelog.Name, stays func(i int) bool) {
+// relinkBelow lets the lines below one line hang below another one, but for those that stay.
+func (f *rewrite) relinkBelow(from, to filelog.Name, stays func(i int) bool) {
 	for i := range f.nodes {
-		if n := &f.nodes[i]; n.uuid != 0 && !f.gone[i] && f.parent(i) == from && n.uuid != to && !stays(i) {
+		if n := &f.nodes[i]; n.uuid != 0 && !f.gone[i] && f.currentParent(i) == from && n.uuid != to && !stays(i) {
 			f.parents[i] = to
 		}
 	}
 }
 
-// unlink takes a line out of the chain: what hangs below it hangs below its parent.
-func (f *rewrite) unlink(i int) {
+// unlinkLine takes a line out of the chain: what hangs below it hangs below its parent.
+func (f *rewrite) unlinkLine(i int) {
 	if n := &f.nodes[i]; n.uuid != 0 && !n.replaced {
-		f.relink(n.uuid, f.parent(i), func(int) bool { return false })
+		f.relinkBelow(n.uuid, f.currentParent(i), func(int) bool { return false })
 	}
 }
 
 // removeLine takes a line out of the file.
 func (f *rewrite) removeLine(i int) {
-	f.unlink(i)
+	f.unlinkLine(i)
 	f.gone[i] = true
 	if n := &f.nodes[i]; n.uuid != 0 && !n.replaced {
-		f.renamed[n.uuid] = f.parent(i)
+		f.renamed[n.uuid] = f.currentParent(i)
 	}
 }
 
@@ -287,12 +287,12 @@ type place struct {
 	alone  bool         // no other line is new
 }
 
-// place finds out where the result at an index of the items goes: below its call, and up
+// findResultPlace finds out where the result at an index of the items goes: below its call, and up
 // to 2.0 below the last line of the turn, as sessions that were resumed have shown.
-func (f *rewrite) place(items []change.Item, at int, p *part) (*place, error) {
+func (f *rewrite) findResultPlace(items []change.Item, at int, p *part) (*place, error) {
 	id := items[at].Is.Results[0].CallID
 	made := at - 1
-	for made >= 0 && (items[made].Was == nil || !items[made].Is.Makes(id)) {
+	for made >= 0 && (items[made].Was == nil || !items[made].Is.MakesCall(id)) {
 		made--
 	}
 	if made < 0 {
@@ -302,7 +302,7 @@ func (f *rewrite) place(items []change.Item, at int, p *part) (*place, error) {
 	var calls []int // several where two calls have one id: their results are in the same order
 	for _, i := range p.lines[items[made].Is.Key] {
 		pl.batch = append(pl.batch, i)
-		if !f.nodes[i].again && slices.Contains(f.of(&f.nodes[i], assistant), f.Name(id)) {
+		if !f.nodes[i].again && slices.Contains(f.toolsOf(&f.nodes[i], assistant), f.Name(id)) {
 			calls = append(calls, i)
 		}
 	}
@@ -318,7 +318,7 @@ func (f *rewrite) place(items []change.Item, at int, p *part) (*place, error) {
 	pl.call = calls[nth]
 	last := slices.Max(pl.batch)
 	middle := slices.ContainsFunc(items[at+1:], isSent)
-	pl.linear = strings.HasPrefix(f.version(pl.call), "1.") || strings.HasPrefix(f.version(pl.call), "2.0.") || !middle && f.reordersBlocks(pl)
+	pl.linear = strings.HasPrefix(f.lineVersion(pl.call), "1.") || strings.HasPrefix(f.lineVersion(pl.call), "2.0.") || !middle && f.reordersBlocks(pl)
 	pl.parent = f.nodes[pl.call].uuid
 	if pl.linear {
 		pl.parent = f.nodes[last].uuid
@@ -365,26 +365,26 @@ func (f *rewrite) reordersBlocks(pl *place) bool {
 		if slices.Contains(pl.batch, int(i)) && !slices.Contains(above, int(i)) {
 			above = append(above, int(i))
 		}
-		i, known = f.at[f.parent(int(i))]
+		i, known = f.at[f.currentParent(int(i))]
 	}
 	slices.Reverse(above)
 	beside := slices.DeleteFunc(slices.Sorted(slices.Values(pl.batch)), func(i int) bool { return slices.Contains(above, i) })
 	return !slices.Equal(append(above, beside...), pl.batch)
 }
 
-// version is the one that wrote a line.
-func (f *rewrite) version(i int) string {
-	raw, _ := jsonedit.Raw(f.line(i), "/version")
+// lineVersion is the one that wrote a line.
+func (f *rewrite) lineVersion(i int) string {
+	raw, _ := jsonedit.RawValue(f.storedLine(i), "/version")
 	return strings.Trim(string(raw), `"`)
 }
 
-// line is the text of a line.
-func (f *rewrite) line(i int) []byte {
-	return f.nodes[i].span().In(f.file)
+// storedLine is the text of a line.
+func (f *rewrite) storedLine(i int) []byte {
+	return f.nodes[i].lineSpan().In(f.file)
 }
 
-// end is where the line behind a line begins.
-func (f *rewrite) end(i int) int {
+// endOfLine is where the line behind a line begins.
+func (f *rewrite) endOfLine(i int) int {
 	at := int(f.nodes[i].offset) + int(f.nodes[i].length)
 	if n := bytes.IndexByte(f.file[at:], '\n'); n >= 0 {
 		return at + n + 1
@@ -392,56 +392,56 @@ func (f *rewrite) end(i int) int {
 	return len(f.file)
 }
 
-// insert lets what hung below the parent of a new line hang below that. In the middle only:
+// insertInChain lets what hung below the parent of a new line hang below that. In the middle only:
 // at the end there is nothing that is sent.
-func (f *rewrite) insert(uuid filelog.Name, pl *place) {
+func (f *rewrite) insertInChain(uuid filelog.Name, pl *place) {
 	if pl.line >= 0 {
-		f.relink(pl.parent, uuid, func(i int) bool { return !f.nodes[i].active || slices.Contains(pl.batch, i) })
+		f.relinkBelow(pl.parent, uuid, func(i int) bool { return !f.nodes[i].active || slices.Contains(pl.batch, i) })
 	}
 }
 
-// move takes the line of a late result to its place.
-func (f *rewrite) move(i int, pl *place) {
-	f.unlink(i)
-	f.insert(f.nodes[i].uuid, pl)
+// moveLine takes the line of a late result to its place.
+func (f *rewrite) moveLine(i int, pl *place) {
+	f.unlinkLine(i)
+	f.insertInChain(f.nodes[i].uuid, pl)
 	f.parents[i] = pl.parent
 	at := pl.line
 	if at < 0 {
 		at = slices.Max(pl.batch)
 	}
-	f.behind[at] = append(f.behind[at], f.relinked(i))
+	f.behind[at] = append(f.behind[at], f.relinkedLine(i))
 	f.gone[i] = true
 }
 
-// relinked is a line with its parent, and what it says.
-func (f *rewrite) relinked(i int) []byte {
-	line := f.said(i)
+// relinkedLine is a line with its parent, and what it says.
+func (f *rewrite) relinkedLine(i int) []byte {
+	line := f.currentLine(i)
 	up, set := f.parents[i]
 	if !set {
 		return line
 	}
 	value := []byte("null")
 	if up != 0 {
-		value = docedit.Quote(f.Text(up))
+		value = docedit.QuoteText(f.Text(up))
 	}
-	text, err := jsonedit.Set(line, "/"+fieldParent, value)
+	text, err := jsonedit.SetValue(line, "/"+fieldParent, value)
 	if err != nil { // it was read before
 		return line
 	}
 	return text
 }
 
-// add writes the line of a result, as Claude Code 2.1.330 does when it resumes a session
+// addResultLine writes the line of a result, as Claude Code 2.1.330 does when it resumes a session
 // whose call has none: with what the line of the call says of the session.
-func (f *rewrite) add(r *session.Result, pl *place) (uuid filelog.Name) {
-	call, text := f.nodes[pl.call], docedit.Quote(r.Text)
-	if gap := f.gap(pl); gap >= 0 {
+func (f *rewrite) addResultLine(r *session.Result, pl *place) (uuid filelog.Name) {
+	call, text := f.nodes[pl.call], docedit.QuoteText(r.Text)
+	if gap := f.findGap(pl); gap >= 0 {
 		uuid = f.nodes[gap].parent
 		delete(f.parents, gap)
 	} else {
-		uuid = f.unused(f.Text(call.uuid) + "\n" + r.CallID)
+		uuid = f.deriveUUID(f.Text(call.uuid) + "\n" + r.CallID)
 	}
-	f.insert(uuid, pl)
+	f.insertInChain(uuid, pl)
 	var stamp []byte // the newest of the turn, whose lines need not be in the order of their times
 	var newest time.Time
 	for _, i := range pl.batch {
@@ -451,11 +451,11 @@ func (f *rewrite) add(r *session.Result, pl *place) (uuid filelog.Name) {
 		}
 	}
 	if !pl.latest.IsZero() && (stamp == nil || newest.After(pl.latest)) {
-		stamp = docedit.Quote(pl.latest.UTC().Format(stampForm))
+		stamp = docedit.QuoteText(pl.latest.UTC().Format(stampForm))
 	}
 	if pl.line < 0 && !f.newest.IsZero() {
 		f.later += time.Millisecond
-		stamp = docedit.Quote(f.newest.Add(f.later).UTC().Format(stampForm))
+		stamp = docedit.QuoteText(f.newest.Add(f.later).UTC().Format(stampForm))
 	}
 	var b []byte
 	member := func(name string, value []byte) {
@@ -465,31 +465,31 @@ func (f *rewrite) add(r *session.Result, pl *place) (uuid filelog.Name) {
 	}
 	of := func(names ...string) {
 		for _, name := range names {
-			if raw, ok := jsonedit.Raw(f.line(pl.call), "/"+name); ok {
+			if raw, ok := jsonedit.RawValue(f.storedLine(pl.call), "/"+name); ok {
 				member(name, raw)
 			}
 		}
 	}
-	member(fieldParent, docedit.Quote(f.Text(pl.parent)))
+	member(fieldParent, docedit.QuoteText(f.Text(pl.parent)))
 	of("isSidechain", "agentId")
 	member("type", []byte(`"user"`))
-	member("message", fmt.Appendf(nil, `{"role":"user","content":[{"type":"tool_result","content":%s,"is_error":%t,"tool_use_id":%s}]}`, text, r.IsError, docedit.Quote(r.CallID)))
-	member("uuid", docedit.Quote(f.Text(uuid)))
+	member("message", fmt.Appendf(nil, `{"role":"user","content":[{"type":"tool_result","content":%s,"is_error":%t,"tool_use_id":%s}]}`, text, r.IsError, docedit.QuoteText(r.CallID)))
+	member("uuid", docedit.QuoteText(f.Text(uuid)))
 	member("timestamp", stamp)
 	member("toolUseResult", text)
 	if r.IsError {
 		member("toolDenialKind", []byte(`"interrupted"`))
 	}
-	member("sourceToolAssistantUUID", docedit.Quote(f.Text(call.uuid)))
+	member("sourceToolAssistantUUID", docedit.QuoteText(f.Text(call.uuid)))
 	of("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug")
 	b[0] = '{'
 	f.behind[pl.line] = append(f.behind[pl.line], append(b, '}'))
 	return uuid
 }
 
-// gap is the one line that names a parent which does not exist, where it comes behind the
+// findGap is the one line that names a parent which does not exist, where it comes behind the
 // turn: its parent was the result that was lost. -1 for none.
-func (f *rewrite) gap(pl *place) int {
+func (f *rewrite) findGap(pl *place) int {
 	gap, before := -1, -1
 	for i := range f.nodes {
 		n := &f.nodes[i]
@@ -507,8 +507,8 @@ func (f *rewrite) gap(pl *place) int {
 	return gap
 }
 
-// unused is an identifier that nothing has, the same for the same call.
-func (f *rewrite) unused(seed string) filelog.Name {
+// deriveUUID is an identifier that nothing has, the same for the same call.
+func (f *rewrite) deriveUUID(seed string) filelog.Name {
 	for n := 0; ; n++ {
 		sum := sha256.Sum256(fmt.Appendf(nil, "sessctl %d\n%s", n, seed))
 		sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80 // RFC 9562: its bits are of no time, name or chance

@@ -73,7 +73,7 @@ func (c *chain) nodeAt(offset int64) (at int, exact bool) {
 // answeredIn are the calls whose results a run has.
 func (c *chain) answeredIn(r *filelog.Run) (calls []string) {
 	for i, _ := c.nodeAt(r.Offset); i < len(c.nodes) && c.runOf(i) == r; i++ {
-		for _, call := range c.of(&c.nodes[i], user) {
+		for _, call := range c.toolsOf(&c.nodes[i], user) {
 			calls = append(calls, c.Text(call))
 		}
 	}

@@ -49,10 +49,10 @@ func TestSpecialFiles(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(sub, "agent-b.jsonl"), []byte(child), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := open(t, home)
+	o := openTranscripts(t, home)
 	said := map[string]string{}
 	for _, tree := range filled(t, o) {
-		for _, f := range check.Tree(o.Facts(), tree, catalogue.Usual(), rules.Judge{}) {
+		for _, f := range check.RunTree(o.Facts(), tree, catalogue.UsualRules(), rules.Judge{}) {
 			if f.Rule.ID == "SC010" {
 				said[f.Session] += f.Message
 			}

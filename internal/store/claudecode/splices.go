@@ -12,14 +12,14 @@ import (
 	"github.com/sessctl/sessctl/internal/store/filelog"
 )
 
-// splices are the changes of the file, in their order.
-func (f *rewrite) splices(ctx context.Context) (list []filelog.Splice, err error) {
+// collectSplices are the changes of the file, in their order.
+func (f *rewrite) collectSplices(ctx context.Context) (list []filelog.Splice, err error) {
 	newline := []byte("\n")
 	if at := bytes.IndexByte(f.file, '\n'); at > 0 && f.file[at-1] == '\r' {
 		newline = []byte("\r\n")
 	}
 	if more := f.behind[start]; len(more) > 0 {
-		list = append(list, f.lines(0, more, newline))
+		list = append(list, f.spliceLines(0, more, newline))
 	}
 	for _, r := range f.runs {
 		if f.apart[r] {
@@ -36,18 +36,18 @@ func (f *rewrite) splices(ctx context.Context) (list []filelog.Splice, err error
 		case r != nil || !touched:
 			continue
 		}
-		from, to := int(f.nodes[i].offset), f.end(i)
+		from, to := int(f.nodes[i].offset), f.endOfLine(i)
 		if f.gone[i] {
 			list = append(list, filelog.Splice{At: from, Was: f.file[from:to]})
-		} else if s := filelog.Change(from, f.line(i), f.relinked(i)); len(s.Was)+len(s.Is) > 0 {
+		} else if s := filelog.Change(from, f.storedLine(i), f.relinkedLine(i)); len(s.Was)+len(s.Is) > 0 {
 			list = append(list, s)
 		}
 		if more := f.behind[i]; len(more) > 0 {
-			list = append(list, f.lines(to, more, newline))
+			list = append(list, f.spliceLines(to, more, newline))
 		}
 	}
 	if more := f.behind[-1]; len(more) > 0 {
-		list = append(list, f.lines(len(f.file), more, newline))
+		list = append(list, f.spliceLines(len(f.file), more, newline))
 	}
 	for at, err := range filelog.Over(bytes.NewReader(f.file)).Lines(ctx) {
 		if err != nil || len(f.renamed) == 0 {
@@ -68,7 +68,7 @@ func (f *rewrite) splices(ctx context.Context) (list []filelog.Splice, err error
 
 // relinkLeaf is a line of the type last-prompt that names a line which is there.
 func (f *rewrite) relinkLeaf(text []byte) []byte {
-	l, _, wrong := parse(text)
+	l, _, wrong := parseLine(text)
 	to := f.renamed[f.Name(l.Leaf)]
 	for range f.renamed { // which may lead in a circle
 		to = cmp.Or(f.renamed[to], to)
@@ -76,7 +76,7 @@ func (f *rewrite) relinkLeaf(text []byte) []byte {
 	if wrong != "" || l.Type != lastPrompt || to == 0 {
 		return text
 	}
-	if named, err := jsonedit.Set(text, "/leafUuid", docedit.Quote(f.Text(to))); err == nil { // it was read before
+	if named, err := jsonedit.SetValue(text, "/leafUuid", docedit.QuoteText(f.Text(to))); err == nil { // it was read before
 		return named
 	}
 	return text
@@ -92,17 +92,17 @@ func (f *rewrite) takeApart(r *filelog.Run, newline []byte) filelog.Splice {
 			kept = append(kept, f.relinkLeaf(p.In(f.file)))
 			continue
 		case !f.gone[i]:
-			kept = append(kept, f.relinked(i))
+			kept = append(kept, f.relinkedLine(i))
 		}
 		kept = append(kept, f.behind[i]...)
 	}
 	return filelog.Change(int(r.Offset), f.file[r.Offset:][:r.Length], bytes.Join(kept, newline))
 }
 
-// lines are new lines at a place.
-func (f *rewrite) lines(at int, lines [][]byte, newline []byte) filelog.Splice {
+// spliceLines are new lines at a place.
+func (f *rewrite) spliceLines(at int, lines [][]byte, newline []byte) filelog.Splice {
 	s := filelog.Splice{At: at}
-	if at > 0 && f.file[at-1] != '\n' && !f.cut() {
+	if at > 0 && f.file[at-1] != '\n' && !f.cutsLastLine() {
 		s.Is = bytes.Clone(newline)
 	}
 	for _, line := range lines {
@@ -111,8 +111,8 @@ func (f *rewrite) lines(at int, lines [][]byte, newline []byte) filelog.Splice {
 	return s
 }
 
-// cut reports whether the last line of the file leaves.
-func (f *rewrite) cut() bool {
+// cutsLastLine reports whether the last line of the file leaves.
+func (f *rewrite) cutsLastLine() bool {
 	last := len(f.nodes) - 1
-	return last >= 0 && f.gone[last] && f.runOf(last) == nil && f.end(last) == len(f.file)
+	return last >= 0 && f.gone[last] && f.runOf(last) == nil && f.endOfLine(last) == len(f.file)
 }

@@ -37,10 +37,10 @@ const (
 )
 
 // Kind is Claude Code's row in the table of adapters.
-var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: locations, Detect: detect, Empty: empty, Whole: whole, Open: open, Edit: edit}
+var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: listLocations, Detect: detectTranscripts, Empty: hasNoTranscript, Whole: findTranscript, Open: openTranscripts, Edit: openEdit}
 
-// locations is the folder in which Claude Code keeps everything.
-func locations(home string) []string {
+// listLocations is the folder in which Claude Code keeps everything.
+func listLocations(home string) []string {
 	if folder := os.Getenv("CLAUDE_CONFIG_DIR"); folder != "" {
 		return []string{folder}
 	}
@@ -50,9 +50,9 @@ func locations(home string) []string {
 	return []string{filepath.Join(home, ".claude")}
 }
 
-// whole is the transcript of the session to which the folder of its sub-agents belongs, and what
+// findTranscript is the transcript of the session to which the folder of its sub-agents belongs, and what
 // is in that.
-func whole(path string) string {
+func findTranscript(path string) string {
 	for _, folder := range []string{path, filepath.Dir(path), filepath.Dir(filepath.Dir(path))} {
 		if info, err := os.Stat(filepath.Join(folder, subagents)); err == nil && info.IsDir() {
 			return folder + ending
@@ -70,9 +70,9 @@ type transcript struct {
 	last   time.Time // when it was written to
 }
 
-// list are the transcripts of a folder: of that of Claude Code, of its projects, or of one
+// listTranscripts are the transcripts of a folder: of that of Claude Code, of its projects, or of one
 // of these; at least so many, where there are. What cannot be listed is told.
-func list(root *os.Root, enough int) (found []transcript, unread []error) {
+func listTranscripts(root *os.Root, enough int) (found []transcript, unread []error) {
 	top := "."
 	if info, err := root.Stat(projects); err == nil && info.IsDir() {
 		top = projects
@@ -123,8 +123,8 @@ func list(root *os.Root, enough int) (found []transcript, unread []error) {
 // backupMark is in the names of the backups of repairs, which hold the sessions once more.
 const backupMark = ".sessctl-"
 
-// detect looks into the first lines of the first files.
-func detect(ctx context.Context, src *store.Source) store.Detection {
+// detectTranscripts looks into the first lines of the first files.
+func detectTranscripts(ctx context.Context, src *store.Source) store.Detection {
 	const enough = 50
 	sure := store.Detection{Sure: store.Certain, Why: "lines with uuid, parentUuid and sessionId"}
 	if src.Stream != nil {
@@ -136,7 +136,7 @@ func detect(ctx context.Context, src *store.Source) store.Detection {
 	if src.Folder == nil {
 		return store.Detection{}
 	}
-	found, _ := list(src.Folder, enough)
+	found, _ := listTranscripts(src.Folder, enough)
 	for _, t := range found {
 		log, err := filelog.Open(src.Folder, t.name)
 		if err != nil {
@@ -151,10 +151,10 @@ func detect(ctx context.Context, src *store.Source) store.Detection {
 	return store.Detection{}
 }
 
-// empty reports whether a folder has no transcript. Beside the folder of the projects there
+// hasNoTranscript reports whether a folder has no transcript. Beside the folder of the projects there
 // are settings and what was typed, in files of the same ending.
-func empty(src *store.Source) bool {
-	found, unread := list(src.Folder, 1)
+func hasNoTranscript(src *store.Source) bool {
+	found, unread := listTranscripts(src.Folder, 1)
 	_, err := src.Folder.Stat(projects)
 	return len(unread) == 0 && (len(found) == 0 || errors.Is(err, fs.ErrNotExist))
 }
@@ -164,7 +164,7 @@ func empty(src *store.Source) bool {
 func looksRight(ctx context.Context, log *filelog.Log) (right bool) {
 	const enough = 50
 	n, titles := 0, 0
-	for at, err := range log.Records(ctx, jsonscan.Valid) {
+	for at, err := range log.Records(ctx, jsonscan.IsUsualJSON) {
 		var l struct {
 			line
 			Parent *string `json:"parentUuid"`
@@ -204,22 +204,22 @@ type claude struct {
 	besides *besides
 }
 
-func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+func openTranscripts(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
 	c := &claude{opts: opts, root: src.Folder, besides: newBesides()}
 	c.file = func(name string) (*filelog.Log, error) { return filelog.Open(c.root, name) }
-	c.facts = facts(src)
+	c.facts = storeFacts(src)
 	var unread []error
 	switch {
 	case src.Folder != nil:
-		c.list, unread = list(src.Folder, math.MaxInt)
-		c.live = living(src.Path)
+		c.list, unread = listTranscripts(src.Folder, math.MaxInt)
+		c.live = findLiving(src.Path)
 		for _, t := range c.list {
 			c.facts.Bytes += t.size
 		}
 		c.facts.Faults = c.findMissing()
 		all := slices.Clone(c.list)
-		c.only()
-		c.newest()
+		c.keepOnly()
+		c.keepNewest()
 		c.facts.Brief = opts.Brief > 0 && !opts.Counted && c.facts.Bytes >= opts.Brief
 		c.facts.Uncounted = c.facts.Brief
 		c.addHomes(ctx, all)
@@ -233,19 +233,19 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 		}
 		name := filepath.Base(src.Path)
 		c.root, c.close, c.list = folder, true, []transcript{oneOf(name, src.Bytes)}
-		c.live = living(filepath.Dir(src.Path))
+		c.live = findLiving(filepath.Dir(src.Path))
 	default:
 		return nil, problem.New(problem.Unreadable, "Name a transcript (SESSION.jsonl), the folder of a project, or ~/.claude.", "%s is not a transcript of Claude Code", src.Path)
 	}
-	c.facts.Generation = c.generation()
+	c.facts.Generation = c.findGeneration()
 	if len(unread) > 0 {
 		c.facts.Incomplete = fmt.Sprintf("%d folders could not be read; the first: %v", len(unread), unread[0])
 	}
 	return c, nil
 }
 
-// generation is the version that wrote the first lines that name one.
-func (c *claude) generation() (version string) {
+// findGeneration is the version that wrote the first lines that name one.
+func (c *claude) findGeneration() (version string) {
 	for _, t := range c.list {
 		log := c.piped
 		if log == nil {
@@ -255,7 +255,7 @@ func (c *claude) generation() (version string) {
 			}
 		}
 		for at, err := range log.Lines(context.Background()) {
-			if l, _, wrong := parse(at.Text); err == nil && wrong == "" && l.Version != "" {
+			if l, _, wrong := parseLine(at.Text); err == nil && wrong == "" && l.Version != "" {
 				version = l.Version
 				break
 			}
@@ -273,8 +273,8 @@ func oneOf(name string, size int64) transcript {
 	return transcript{name: name, id: strings.TrimSuffix(name, ending), size: size}
 }
 
-// only leaves the one transcript whose session is wanted, if a file is called so.
-func (c *claude) only() {
+// keepOnly leaves the one transcript whose session is wanted, if a file is called so.
+func (c *claude) keepOnly() {
 	if c.opts.Only == "" {
 		return
 	}
@@ -284,9 +284,9 @@ func (c *claude) only() {
 	}
 }
 
-// newest leaves the transcripts that were written to last, where those of so many bytes are
+// keepNewest leaves the transcripts that were written to last, where those of so many bytes are
 // enough. A folder that is a few times as large is read in full.
-func (c *claude) newest() {
+func (c *claude) keepNewest() {
 	const worthIt = 4
 	enough := c.opts.Newest
 	if enough == 0 || c.facts.Bytes < worthIt*enough || c.facts.Read == session.ByIndex {
@@ -310,8 +310,8 @@ var Runtime = session.Runtime{
 	Sanitiser:     &session.Sanitiser{By: "Claude Code 2.1.197 and later", Pairs: "anthropic"},
 }
 
-// facts are what is known of the store before a session is read.
-func facts(src *store.Source) session.Store {
+// storeFacts are what is known of the store before a session is read.
+func storeFacts(src *store.Source) session.Store {
 	return session.Store{
 		Path: src.Path, Kind: kindName, Title: kindTitle, Bytes: src.Bytes,
 		Runtime:  Runtime,
@@ -341,11 +341,11 @@ func (c *claude) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 		ctx, cancel := context.WithCancel(ctx)
 		var bytes int64
 		groups := c.groups(ctx, c.list)
-		next := c.start(ctx, groups, 0)
+		next := c.startReading(ctx, groups, 0)
 		defer func() { cancel(); _, _ = next() }() // a repair may write after this: no reading goes on
 		for i, group := range groups {
 			this := next
-			next = c.start(ctx, groups, i+1)
+			next = c.startReading(ctx, groups, i+1)
 			trees, err := this()
 			for _, t := range group {
 				bytes += t.size
@@ -366,25 +366,25 @@ func (c *claude) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	}
 }
 
-// start reads transcripts beside the caller, who waits for them with the function.
-func (c *claude) start(ctx context.Context, groups [][]transcript, i int) func() ([]*session.Tree, error) {
+// startReading reads transcripts beside the caller, who waits for them with the function.
+func (c *claude) startReading(ctx context.Context, groups [][]transcript, i int) func() ([]*session.Tree, error) {
 	read := sync.OnceValues(func() ([]*session.Tree, error) {
 		if i >= len(groups) {
 			return nil, nil
 		}
-		return c.read(ctx, groups[i])
+		return c.readTranscript(ctx, groups[i])
 	})
 	go func() { _, _ = read() }()
 	return read
 }
 
-// read reads transcripts as far as is wanted. Of one that cannot be read, there is a session
+// readTranscript reads transcripts as far as is wanted. Of one that cannot be read, there is a session
 // that says so, and the others are read without it.
-func (c *claude) read(ctx context.Context, group []transcript) (list []*session.Tree, err error) {
+func (c *claude) readTranscript(ctx context.Context, group []transcript) (list []*session.Tree, err error) {
 	t := group[0]
 	if c.facts.Brief {
 		var tree *session.Tree
-		if tree, err = c.brief(ctx, t); tree != nil {
+		if tree, err = c.readBrief(ctx, t); tree != nil {
 			list = append(list, tree)
 		}
 	} else {
@@ -398,7 +398,7 @@ func (c *claude) read(ctx context.Context, group []transcript) (list []*session.
 	}
 	if len(group) > 1 {
 		for _, t := range group {
-			one, err := c.read(ctx, []transcript{t})
+			one, err := c.readTranscript(ctx, []transcript{t})
 			if list = append(list, one...); err != nil {
 				return list, err
 			}
@@ -409,9 +409,9 @@ func (c *claude) read(ctx context.Context, group []transcript) (list []*session.
 	if info, err := c.root.Lstat(t.name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		why = "it is a link that leads out of the folder, or to nothing"
 	}
-	s := &session.Session{ID: t.id, Writer: c.live.of(t.id)}
+	s := &session.Session{ID: t.id, Writer: c.live.writerOf(t.id)}
 	s.Faults = []session.Fault{unreadFile(s, t.name, why)}
-	return forest.Group([]forest.Head{{Session: s}}), nil
+	return forest.GroupHeads([]forest.Head{{Session: s}}), nil
 }
 
 // unreadFile is the fault of a session whose file cannot be read.
@@ -432,8 +432,8 @@ func (c *claude) Fill(ctx context.Context, tree *session.Tree) error {
 	if len(wanted) == 0 {
 		return nil
 	}
-	err := c.parts(ctx, ids, true, func(_ transcript, p *part) error {
-		if s := wanted[p.ID]; s != nil && fill(s, p.Session) {
+	err := c.visitParts(ctx, ids, true, func(_ transcript, p *part) error {
+		if s := wanted[p.ID]; s != nil && fillItems(s, p.Session) {
 			delete(wanted, p.ID)
 		}
 		return nil
@@ -444,8 +444,8 @@ func (c *claude) Fill(ctx context.Context, tree *session.Tree) error {
 	return err
 }
 
-// fill gives items their texts, if they are there.
-func fill(s, from *session.Session) bool {
+// fillItems gives items their texts, if they are there.
+func fillItems(s, from *session.Session) bool {
 	texts := make(map[string]*session.Item, len(from.Items))
 	for i := range from.Items {
 		texts[from.Items[i].Key] = &from.Items[i]

@@ -47,7 +47,7 @@ func (t *trunk) findStrays(all []*trunk) error {
 	}
 	for i := range t.chain.nodes {
 		n := &t.chain.nodes[i]
-		for _, call := range t.chain.of(n, assistant) {
+		for _, call := range t.chain.toolsOf(n, assistant) {
 			calls[call] = i
 		}
 		if n.home != 0 {
@@ -92,11 +92,11 @@ func (t *trunk) passOver(c *chain, log *filelog.Log) error {
 		}
 		home := &t.agents[n.home-1]
 		if at, twice := home.chain.at[n.uuid]; twice {
-			stray, err := lines.Line(n.span())
+			stray, err := lines.Line(n.lineSpan())
 			if err != nil {
 				return err
 			}
-			own, err := home.log.Window().Line(home.chain.nodes[at].span())
+			own, err := home.log.Window().Line(home.chain.nodes[at].lineSpan())
 			if err != nil {
 				return err
 			}
@@ -118,7 +118,7 @@ func (t *trunk) passOver(c *chain, log *filelog.Log) error {
 	}
 	for i := range c.nodes {
 		if n := &c.nodes[i]; n.home != 0 && n.kind == unsaid && !n.copied && !moves[n.home] {
-			c.fault("line %s belongs to %s, whose file lacks it; it carries no message, and a repair moves such a line only together with messages", c.Text(n.uuid), t.agents[n.home-1].id)
+			c.addFault("line %s belongs to %s, whose file lacks it; it carries no message, and a repair moves such a line only together with messages", c.Text(n.uuid), t.agents[n.home-1].id)
 		}
 	}
 	return nil
@@ -183,7 +183,7 @@ func (f *rewrite) bringHome(from *rewrite, lines []int) error {
 			lines = append(lines, i)
 			continue
 		}
-		raw, _ := jsonedit.Raw(from.line(i), "/"+fieldParent)
+		raw, _ := jsonedit.RawValue(from.storedLine(i), "/"+fieldParent)
 		if named[n.uuid] = 0; string(raw) != "null" {
 			named[n.uuid] = f.Name(strings.Trim(string(raw), `"`))
 		}
@@ -203,12 +203,12 @@ func (f *rewrite) bringHome(from *rewrite, lines []int) error {
 		stays := f.hangsInFile(n.uuid, named)
 		at := f.placeOf(n.uuid, named[n.uuid], stays, from.timestampOf(i))
 		if !stays {
-			values[fieldParent] = f.endOf(at)
+			values[fieldParent] = f.lastUUID(at)
 		}
-		line := from.line(i)
+		line := from.storedLine(i)
 		for name, value := range values {
 			var err error
-			if line, err = jsonedit.Set(line, "/"+name, value); err != nil {
+			if line, err = jsonedit.SetValue(line, "/"+name, value); err != nil {
 				return err
 			}
 		}
@@ -278,12 +278,12 @@ func (f *rewrite) lastBefore(at []byte) int {
 
 // timestampOf is when a line was written, as its text, which sorts like it.
 func (f *rewrite) timestampOf(i int) []byte {
-	at, _ := jsonedit.Raw(f.line(i), "/timestamp")
+	at, _ := jsonedit.RawValue(f.storedLine(i), "/timestamp")
 	return at
 }
 
-// endOf is the identifier of the last line up to a place, as JSON.
-func (f *rewrite) endOf(at int) []byte {
+// lastUUID is the identifier of the last line up to a place, as JSON.
+func (f *rewrite) lastUUID(at int) []byte {
 	uuid := f.latest[at]
 	for ; uuid == 0 && at >= 0; at-- {
 		uuid = f.nodes[at].uuid
@@ -291,7 +291,7 @@ func (f *rewrite) endOf(at int) []byte {
 	if uuid == 0 {
 		return []byte("null")
 	}
-	return docedit.Quote(f.Text(uuid))
+	return docedit.QuoteText(f.Text(uuid))
 }
 
 // findForeign tells lines that were written to the wrong transcript (anthropics/claude-code#30802)
@@ -306,15 +306,15 @@ func (t *trunk) findForeign(ctx context.Context) error {
 		if f.Default == nil || f.Remedy != "" || !known || t.piped != nil {
 			continue
 		}
-		own, err := t.lineOf(int(at))
+		own, err := t.readLine(int(at))
 		if err != nil {
 			return err
 		}
-		before, err := t.lineOf(int(t.chain.at[t.chain.Name(*f.Default)]))
+		before, err := t.readLine(int(t.chain.at[t.chain.Name(*f.Default)]))
 		if err != nil {
 			return err
 		}
-		names, foreign := t.transcriptsBeside(), own.Session != "" && own.Session != before.Session && own.Session+ending != path.Base(t.name)
+		names, foreign := t.listBeside(), own.Session != "" && own.Session != before.Session && own.Session+ending != path.Base(t.name)
 		was := *f
 		if foreign { // the line says itself whose it is
 			names = slices.DeleteFunc(names, func(name string) bool { return name != own.Session+ending })
@@ -347,15 +347,15 @@ func (t *trunk) findForeign(ctx context.Context) error {
 
 const takeOver = "name the line before it as its parent, which makes it a turn of this session for good"
 
-// lineOf is a line of the transcript.
-func (t *trunk) lineOf(i int) (line, error) {
-	text, err := t.log.Window().Line(t.chain.nodes[i].span())
-	l, _, _ := parse(text)
+// readLine is a line of the transcript.
+func (t *trunk) readLine(i int) (line, error) {
+	text, err := t.log.Window().Line(t.chain.nodes[i].lineSpan())
+	l, _, _ := parseLine(text)
 	return l, err
 }
 
-// transcriptsBeside are the other transcripts of the project.
-func (t *trunk) transcriptsBeside() (names []string) {
+// listBeside are the other transcripts of the project.
+func (t *trunk) listBeside() (names []string) {
 	entries, _ := fs.ReadDir(t.root.FS(), path.Dir(t.name))
 	for _, e := range entries {
 		if path.Ext(e.Name()) == ending && e.Name() != path.Base(t.name) && !e.IsDir() && !strings.HasPrefix(e.Name(), agentPrefix) {

@@ -130,7 +130,7 @@ func (f family) write(t *testing.T) string {
 func conversations(t *testing.T, home string) map[string][]string {
 	t.Helper()
 	said := map[string][]string{}
-	for _, tree := range filled(t, open(t, home)) {
+	for _, tree := range filled(t, openTranscripts(t, home)) {
 		for _, s := range tree.Sessions {
 			for i := range s.Items {
 				if it := &s.Items[i]; !it.Flags.Has(session.Archived) {

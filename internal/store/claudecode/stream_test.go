@@ -21,17 +21,17 @@ func TestStream(t *testing.T) {
 			want := storetest.Outlooks(t, home)
 			for _, redact := range []bool{false, true} {
 				var out bytes.Buffer
-				st := open(t, home)
+				st := openTranscripts(t, home)
 				w, err := canonical.NewWriter(&out, canonical.HeaderOf(st), canonical.WriteOptions{Redact: redact})
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, tree := range filled(t, st) {
 					for _, s := range tree.Sessions {
-						if err := w.Session(s); err != nil {
+						if err := w.WriteSession(s); err != nil {
 							t.Fatal(err)
 						}
-						if err := w.Unread(s); err != nil {
+						if err := w.WriteUnread(s); err != nil {
 							t.Fatal(err)
 						}
 					}

@@ -62,7 +62,7 @@ func (c *claude) trees(ctx context.Context, group []transcript, body bool, each 
 	children, background := map[string]string{}, map[string]bool{}
 	defer func() {
 		for _, t := range trunks {
-			err = errors.Join(err, t.end())
+			err = errors.Join(err, t.closeFiles())
 		}
 	}()
 	for i, of := range group {
@@ -71,10 +71,10 @@ func (c *claude) trees(ctx context.Context, group []transcript, body bool, each 
 		if trunks[i] = t; each != nil {
 			t.each = func(p *part) { each(of, p) }
 		}
-		if err := t.open(ctx, names); err != nil {
+		if err := t.openFiles(ctx, names); err != nil {
 			return nil, err
 		}
-		t.link()
+		t.linkAgents()
 	}
 	for _, t := range trunks {
 		if err := t.findStrays(trunks); err != nil {
@@ -117,7 +117,7 @@ func treeOf(trunks []*trunk) *session.Tree {
 	if len(heads) == 1 && len(heads[0].Session.Items) == 0 && len(heads[0].Session.Faults) == 0 {
 		return nil
 	}
-	return joinTrees(forest.Group(heads))
+	return joinTrees(forest.GroupHeads(heads))
 }
 
 // joinTrees is one tree of all sessions of some.
@@ -129,14 +129,14 @@ func joinTrees(list []*session.Tree) *session.Tree {
 	return whole
 }
 
-// open reads the lines of the transcript and of its sub-agents. What is appended meanwhile is
+// openFiles reads the lines of the transcript and of its sub-agents. What is appended meanwhile is
 // left for the next reading: the sub-agents of all calls that are read have their files.
-func (t *trunk) open(ctx context.Context, known *filelog.Names) (err error) {
+func (t *trunk) openFiles(ctx context.Context, known *filelog.Names) (err error) {
 	if t.log = t.piped; t.piped == nil {
 		if t.log, err = t.file(t.name); err != nil {
 			return err
 		}
-		if t.agents, err = t.claude.agents(t.transcript); err != nil {
+		if t.agents, err = t.claude.listAgents(t.transcript); err != nil {
 			return err
 		}
 	}
@@ -161,13 +161,15 @@ func (t *trunk) open(ctx context.Context, known *filelog.Names) (err error) {
 	return err
 }
 
-// folder is where those sub-agents are that a session asked.
-func (t transcript) folder() string { return path.Join(strings.TrimSuffix(t.name, ending), subagents) }
+// agentFolder is where those sub-agents are that a session asked.
+func (t transcript) agentFolder() string {
+	return path.Join(strings.TrimSuffix(t.name, ending), subagents)
+}
 
-// agents are the sub-agents with files, and what is said of them beside. The runtime does not
+// listAgents are the sub-agents with files, and what is said of them beside. The runtime does not
 // mind where that is missing or broken.
-func (c *claude) agents(t transcript) (list []agent, err error) {
-	folder, err := c.root.OpenRoot(t.folder())
+func (c *claude) listAgents(t transcript) (list []agent, err error) {
+	folder, err := c.root.OpenRoot(t.agentFolder())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -178,7 +180,7 @@ func (c *claude) agents(t transcript) (list []agent, err error) {
 	entries, err := fs.ReadDir(folder.FS(), ".")
 	for _, e := range entries {
 		if id, isLog := strings.CutSuffix(e.Name(), ending); isLog && strings.HasPrefix(id, agentPrefix) {
-			a := agent{id: id + t.copied, name: path.Join(t.folder(), e.Name())}
+			a := agent{id: id + t.copied, name: path.Join(t.agentFolder(), e.Name())}
 			if text, err := filelog.Read(folder, id+".meta.json", mostNote); err == nil {
 				_ = jsonscan.Exact.Unmarshal(text, &a.meta)
 			}
@@ -188,8 +190,8 @@ func (c *claude) agents(t transcript) (list []agent, err error) {
 	return list, err
 }
 
-// end closes the files.
-func (t *trunk) end() (err error) {
+// closeFiles closes the files.
+func (t *trunk) closeFiles() (err error) {
 	if t.log != nil {
 		err = t.log.Close()
 	}
@@ -201,16 +203,16 @@ func (t *trunk) end() (err error) {
 	return err
 }
 
-// link finds out which call started which sub-agent: the file beside its own says so, or
+// linkAgents finds out which call started which sub-agent: the file beside its own says so, or
 // the result.
-func (t *trunk) link() {
+func (t *trunk) linkAgents() {
 	chains := []*chain{t.chain}
 	known := map[string]bool{}
 	for i := range t.agents {
 		a := &t.agents[i]
 		chains, known[a.id] = append(chains, a.chain), true
 		for n := range a.chain.nodes {
-			for _, call := range a.chain.of(&a.chain.nodes[n], assistant) {
+			for _, call := range a.chain.toolsOf(&a.chain.nodes[n], assistant) {
 				if t.makers[call] == "" {
 					t.makers[call] = a.id
 				}
@@ -235,7 +237,7 @@ func (t *trunk) link() {
 // makeSessions makes the session of the transcript, those of sub-agents whose lines it holds, which
 // up to 2.0 had no files of their own, and those of sub-agents with files.
 func (t *trunk) makeSessions(ctx context.Context) error {
-	sides := t.sides()
+	sides := t.separateSides()
 	mine := func(n *node) bool { return n.side == 0 }
 	if err := t.activateMain(); err != nil {
 		return err
@@ -245,30 +247,30 @@ func (t *trunk) makeSessions(ctx context.Context) error {
 	}
 	t.chain.checkCallsOffBranch()
 	t.checkAgents()
-	s := t.session(t.chain, t.transcript.id)
+	s := t.beginSession(t.chain, t.transcript.id)
 	if f := t.findMisplaced(s); f != nil {
 		s.Faults = append(s.Faults, *f)
 	}
 	r := t.reader
 	r.chain, r.log, r.id, r.source, r.agents = t.chain, t.log, t.transcript.id, t.name, t.agents
-	t.match(sides, r.children) // the calls have to know them
-	if err := r.items(s, mine); err != nil {
+	t.matchSides(sides, r.children) // the calls have to know them
+	if err := r.readItems(s, mine); err != nil {
 		return err
 	}
 	for _, side := range sides {
 		t.chain.faults = nil
 		of := func(n *node) bool { return n.side == side.number }
 		t.chain.leaf = 0
-		t.chain.activate(of)
-		child := t.session(t.chain, side.id)
+		t.chain.activateChain(of)
+		child := t.beginSession(t.chain, side.id)
 		child.Parent, child.Delegated, child.Title = s.ID, true, ""
-		if err := r.items(child, of); err != nil {
+		if err := r.readItems(child, of); err != nil {
 			return err
 		}
 	}
 	for i := range t.agents {
 		if a := &t.agents[i]; a.main == nil {
-			if err := t.agent(a); err != nil {
+			if err := t.makeAgentSession(a); err != nil {
 				return err
 			}
 		}
@@ -295,15 +297,15 @@ func (t *trunk) checkAgents() {
 		beside, _ := fs.Glob(t.root.FS(), path.Join(path.Dir(t.name), file))
 		original, _ := fs.Glob(t.root.FS(), path.Join(path.Dir(t.name), "*", subagents, file))
 		if len(beside)+len(original) == 0 {
-			t.chain.fault("call %s was answered by the sub-agent %s, whose file %s does not exist; what it did is not stored, and no request needs it", t.chain.Text(s.call), s.Agent, file)
+			t.chain.addFault("call %s was answered by the sub-agent %s, whose file %s does not exist; what it did is not stored, and no request needs it", t.chain.Text(s.call), s.Agent, file)
 		}
 	}
 }
 
-// agent makes the session of a sub-agent with a file of its own.
-func (t *trunk) agent(a *agent) error {
-	a.chain.activate(func(*node) bool { return true })
-	s := t.session(a.chain, a.id)
+// makeAgentSession makes the session of a sub-agent with a file of its own.
+func (t *trunk) makeAgentSession(a *agent) error {
+	a.chain.activateChain(func(*node) bool { return true })
+	s := t.beginSession(a.chain, a.id)
 	s.Agent, s.Title, s.Delegated = a.meta.Type, a.meta.Title, true
 	s.Parent = t.parentOf(a)
 	r := t.reader
@@ -311,7 +313,7 @@ func (t *trunk) agent(a *agent) error {
 	if a.wrong != nil {
 		s.Faults = append(s.Faults, unreadFile(s, a.name, problem.Reason(a.wrong)))
 	}
-	return r.items(s, func(*node) bool { return true })
+	return r.readItems(s, func(*node) bool { return true })
 }
 
 // parentOf is the session whose call started a sub-agent.
@@ -326,9 +328,9 @@ func (t *trunk) parentOf(a *agent) string {
 	return t.transcript.id
 }
 
-// session begins one, without items.
-func (t *trunk) session(c *chain, id string) *session.Session {
-	s := &session.Session{ID: id, Title: c.title, Writer: t.live.of(t.transcript.id), Version: t.chain.version, Resumption: ResumedBy(t.chain.version)}
+// beginSession begins one, without items.
+func (t *trunk) beginSession(c *chain, id string) *session.Session {
+	s := &session.Session{ID: id, Title: c.title, Writer: t.live.writerOf(t.transcript.id), Version: t.chain.version, Resumption: ResumedBy(t.chain.version)}
 	for _, f := range c.faults {
 		line := f.Ref.Pointer
 		f.Ref = s.Ref()
@@ -340,20 +342,20 @@ func (t *trunk) session(c *chain, id string) *session.Session {
 	return s
 }
 
-// finish sets what follows from the items: the times, and of a sub-agent's session what it
+// finishSession sets what follows from the items: the times, and of a sub-agent's session what it
 // was asked, which is its first message.
-func finish(s *session.Session) {
+func finishSession(s *session.Session) {
 	for i := range s.Items {
 		it := &s.Items[i]
-		spread(s, it.Time)
+		spreadTimes(s, it.Time)
 		if s.Delegated && s.Task == 0 && it.Role == session.User {
 			s.Task = it.Text
 		}
 	}
 }
 
-// spread lets the times of a session reach to another one.
-func spread(s *session.Session, at time.Time) {
+// spreadTimes lets the times of a session reach to another one.
+func spreadTimes(s *session.Session, at time.Time) {
 	if !at.IsZero() && (s.Created.IsZero() || at.Before(s.Created)) {
 		s.Created = at
 	}
@@ -369,9 +371,9 @@ type side struct {
 	root   int
 }
 
-// sides parts the lines of sub-agents from those of the session. Lines that a file of
+// separateSides parts the lines of sub-agents from those of the session. Lines that a file of
 // their own belong to are no sub-agent's here: they were written to the wrong file.
-func (t *trunk) sides() (list []side) {
+func (t *trunk) separateSides() (list []side) {
 	for i := range t.chain.nodes {
 		n := &t.chain.nodes[i]
 		if !n.sidechain || n.home != 0 {
@@ -387,13 +389,13 @@ func (t *trunk) sides() (list []side) {
 	return list
 }
 
-// match finds the calls of sub-agents: each is the first whose prompt the sub-agent's first
+// matchSides finds the calls of sub-agents: each is the first whose prompt the sub-agent's first
 // line repeats, and that started no other. Lines of several that ran at once are mixed.
-func (t *trunk) match(sides []side, children map[string]string) {
+func (t *trunk) matchSides(sides []side, children map[string]string) {
 	calls := map[session.Digest][]string{} // by prompt
 	for i := range t.chain.nodes {
 		n := &t.chain.nodes[i]
-		for _, call := range t.chain.of(n, assistant) {
+		for _, call := range t.chain.toolsOf(n, assistant) {
 			if asked := t.chain.prompts[call]; n.side == 0 && asked != 0 {
 				calls[asked] = append(calls[asked], t.chain.Text(call))
 			}

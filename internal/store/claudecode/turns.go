@@ -101,7 +101,7 @@ func (f *rewrite) bringTurns(from *rewrite, lines []int, named map[filelog.Name]
 		}
 	}
 	for k, i := range lines {
-		f.behind[places[k]] = append(f.behind[places[k]], from.line(i))
+		f.behind[places[k]] = append(f.behind[places[k]], from.storedLine(i))
 		from.removeLine(i)
 	}
 	return nil

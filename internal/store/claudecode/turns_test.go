@@ -203,7 +203,7 @@ func TestTurnsOfLiveSessions(t *testing.T) {
 	for _, id := range []string{"a", "b"} {
 		home := project{"a": slices.Concat(turnOf("a", 0), turnOf("b", 1)), "b": turnOf("b", 0)}.write(t)
 		plan, kind, err := repairtest.Plan(home)
-		if err != nil || plan.Empty() {
+		if err != nil || plan.IsEmpty() {
 			t.Fatal(err)
 		}
 		ed, err := kind.Edit(t.Context(), registry.ToEdit(home))

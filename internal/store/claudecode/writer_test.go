@@ -32,7 +32,7 @@ type appended struct{ Name, Text string }
 // written lists what a random program appends to the files of a folder, write by write.
 func written(t *testing.T, home string, seed uint64) (list []appended) {
 	t.Helper()
-	had, writes := map[string]int{}, player.Play(player.Random(seed, 4+int(seed%3)), seed)
+	had, writes := map[string]int{}, player.Play(player.RandomProgram(seed, 4+int(seed%3)), seed)
 	for n := range writes {
 		folder := filepath.Join(t.TempDir(), "home")
 		if _, err := claudetest.Build(folder, claudetest.Versions[seed%3], seed, writes[:n+1]); err != nil {
@@ -153,7 +153,7 @@ func found(t *testing.T, home string) (list []*check.Finding, items int) {
 			t.Fatal(err)
 		}
 		items += tree.Items()
-		list = append(list, check.Tree(o.Facts(), tree, catalogue.Usual(), rules.Judge{})...)
+		list = append(list, check.RunTree(o.Facts(), tree, catalogue.UsualRules(), rules.Judge{})...)
 	}
 	if o.Facts().Incomplete != "" {
 		t.Error(o.Facts().Incomplete)

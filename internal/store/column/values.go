@@ -173,8 +173,8 @@ func (u Unit) String() string {
 	return map[Unit]string{Seconds: "seconds", Milliseconds: "milliseconds", Microseconds: "microseconds", Nanoseconds: "nanoseconds"}[u]
 }
 
-// whole is a whole number as a time.
-func (u Unit) whole(n int64) time.Time {
+// wholeTime is a whole number as a time.
+func (u Unit) wholeTime(n int64) time.Time {
 	if u == BySize {
 		switch size := max(n, -n); {
 		case size < 1e11:
@@ -214,59 +214,59 @@ func (ts *Times) Read(value any) Stamp {
 	if value == nil {
 		return Stamp{}
 	}
-	if t, ok := ts.number(value); ok {
-		return ts.judge(Stamp{Time: t}, cmp.Or(ts.OutsideNumber, ts.Outside))
+	if t, ok := ts.readNumber(value); ok {
+		return ts.judgeStamp(Stamp{Time: t}, cmp.Or(ts.OutsideNumber, ts.Outside))
 	}
 	text := View(value)
 	t, form := ts.Parse(text)
 	switch {
 	case form != nil:
-		return ts.judge(Stamp{Time: t, Zoned: strings.Contains(form.Layout, "07")}, ts.Outside)
+		return ts.judgeStamp(Stamp{Time: t, Zoned: strings.Contains(form.Layout, "07")}, ts.Outside)
 	case text == "" && ts.Empty != "":
 		return Stamp{Wrong: ts.Empty}
 	}
-	return Stamp{Wrong: ts.word(ts.Formless, "")}
+	return Stamp{Wrong: ts.wrongText(ts.Formless, "")}
 }
 
-func (ts *Times) number(value any) (t time.Time, ok bool) {
+func (ts *Times) readNumber(value any) (t time.Time, ok bool) {
 	if ts.Whole {
 		n, ok := Int(value)
-		return ts.Number.whole(n), ok
+		return ts.Number.wholeTime(n), ok
 	}
 	switch v := value.(type) {
 	case int64:
-		return ts.Number.whole(v), true
+		return ts.Number.wholeTime(v), true
 	case float64:
 		return time.UnixMicro(Micros(v / float64(max(ts.Number, Seconds)))).UTC(), true
 	}
 	return t, false
 }
 
-// judge takes away a time that nothing can have been stored at.
-func (ts *Times) judge(s Stamp, outside string) Stamp {
+// judgeStamp takes away a time that nothing can have been stored at.
+func (ts *Times) judgeStamp(s Stamp, outside string) Stamp {
 	switch year := s.Year(); {
 	case year < ts.Years[0] || year > ts.Years[1]:
-		return Stamp{Zoned: s.Zoned, Wrong: ts.word(outside, strconv.Itoa(year))}
+		return Stamp{Zoned: s.Zoned, Wrong: ts.wrongText(outside, strconv.Itoa(year))}
 	case year == 1:
 		return Stamp{Zoned: s.Zoned, Wrong: ts.Zero}
 	}
 	return s
 }
 
-func (ts *Times) word(wrong, year string) string {
+func (ts *Times) wrongText(wrong, year string) string {
 	return strings.NewReplacer("%s", ts.Number.String(), "%d", year).Replace(wrong)
 }
 
 // Parse is the time that a text is, be it in a year in which there can be none, and the
 // form of it; nil for none.
 func (ts *Times) Parse(text string) (t time.Time, form *Form) {
-	text = ts.plain(text)
-	if ts.marked(text) {
+	text = ts.plainText(text)
+	if ts.hasTMark(text) {
 		text = text[:day] + " " + text[day+1:]
 	}
 	for i := range ts.Forms {
-		if form := &ts.Forms[i]; form.shaped(text) {
-			if t, err := form.parse(text); err == nil {
+		if form := &ts.Forms[i]; form.hasShape(text) {
+			if t, err := form.parseText(text); err == nil {
 				return t, form
 			}
 		}
@@ -274,18 +274,18 @@ func (ts *Times) Parse(text string) (t time.Time, form *Form) {
 	return t, nil
 }
 
-// shaped reports whether a text can be of the form by what is cheap to see: what stands
+// hasShape reports whether a text can be of the form by what is cheap to see: what stands
 // behind the day, and whether an offset from UTC does.
-func (f *Form) shaped(text string) bool {
+func (f *Form) hasShape(text string) bool {
 	if len(f.Layout) <= day || len(text) <= day {
 		return len(f.Layout) == len(text)
 	}
 	return text[day] == f.Layout[day] && strings.Contains(f.Layout, "07") == (strings.LastIndexAny(text[day:], "Z+-") >= 0)
 }
 
-// parse reads a text of the form. RFC 3339 is what package time reads fastest, so that a
+// parseText reads a text of the form. RFC 3339 is what package time reads fastest, so that a
 // text which differs from it in what stands behind the day is made one.
-func (f *Form) parse(text string) (t time.Time, err error) {
+func (f *Form) parseText(text string) (t time.Time, err error) {
 	zone, clock := strings.CutPrefix(f.Layout[min(day+1, len(f.Layout)):], "15:04:05")
 	if clock && (zone == "" || zone == time.RFC3339[len("2006-01-02T15:04:05"):]) {
 		var buf [40]byte
@@ -304,19 +304,19 @@ func (f *Form) parse(text string) (t time.Time, err error) {
 // day is the length of a text with a day alone.
 const day = len("2006-01-02")
 
-// plain is what a text says of a time.
-func (ts *Times) plain(text string) string {
+// plainText is what a text says of a time.
+func (ts *Times) plainText(text string) string {
 	if ts.Behind != "" {
 		text, _, _ = strings.Cut(text, ts.Behind)
 	}
 	return text
 }
 
-func (ts *Times) marked(text string) bool { return ts.T && len(text) > day && text[day] == 'T' }
+func (ts *Times) hasTMark(text string) bool { return ts.T && len(text) > day && text[day] == 'T' }
 
-// Clock is what a clock showed, in microseconds since it showed the start of 1970: a time
+// ClockMicros is what a clock showed, in microseconds since it showed the start of 1970: a time
 // as a store has it in order that compares texts, whatever their offsets from UTC.
-func Clock(t time.Time) int64 {
+func ClockMicros(t time.Time) int64 {
 	_, offset := t.Zone()
 	return t.UnixMicro() + int64(offset)*1e6
 }
@@ -330,7 +330,7 @@ func (ts *Times) Like(stored string, clock int64, instant time.Time) (text strin
 	if form == nil {
 		return "", false
 	}
-	stored = ts.plain(stored)
+	stored = ts.plainText(stored)
 	name, offset := t.Zone()
 	seconds, zone, hasSeconds := strings.Cut(form.Layout, "05")
 	if !hasSeconds {
@@ -348,7 +348,7 @@ func (ts *Times) Like(stored string, clock int64, instant time.Time) (text strin
 	if !ts.UTC && !strings.HasSuffix(stored, "Z") {
 		zone = strings.Replace(zone, "Z07", "-07", 1) // +00:00 where there is no Z
 	}
-	if ts.marked(stored) {
+	if ts.hasTMark(stored) {
 		seconds = strings.Replace(seconds, " ", "T", 1)
 	}
 	shown := time.UnixMicro(clock)

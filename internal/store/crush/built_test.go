@@ -21,7 +21,7 @@ func TestBuiltConform(t *testing.T) {
 	for _, generation := range crushtest.Generations {
 		samples = append(samples, storetest.Sample{Name: fmt.Sprint(generation), Make: func(t *testing.T, folder string) string {
 			path := filepath.Join(folder, "crush.db")
-			if err := crushtest.Build(path, generation, player.Until(1, 0), player.Until(2, 30), player.Until(3, 0), player.Until(4, 11)); err != nil {
+			if err := crushtest.Build(path, generation, player.PlayUntil(1, 0), player.PlayUntil(2, 30), player.PlayUntil(3, 0), player.PlayUntil(4, 11)); err != nil {
 				t.Fatal(err)
 			}
 			return path
@@ -34,7 +34,7 @@ func TestBuiltConform(t *testing.T) {
 func TestHealthy(t *testing.T) {
 	for seed := range uint64(campaign.Rounds(30, 1000)) {
 		path := filepath.Join(t.TempDir(), "crush.db")
-		if err := crushtest.Build(path, crushtest.Generations[seed%7], player.Until(seed, 0)); err != nil {
+		if err := crushtest.Build(path, crushtest.Generations[seed%7], player.PlayUntil(seed, 0)); err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range storetest.Findings(t, path) {
@@ -52,7 +52,7 @@ func TestKilled(t *testing.T) {
 	found := map[string]int{}
 	for seed := range uint64(campaign.Rounds(60, 2000)) {
 		path := filepath.Join(t.TempDir(), "crush.db")
-		if err := crushtest.Build(path, crushtest.Newest, player.Until(seed, 1+seed*7919)); err != nil {
+		if err := crushtest.Build(path, crushtest.Newest, player.PlayUntil(seed, 1+seed*7919)); err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range storetest.Findings(t, path) {
@@ -73,7 +73,7 @@ func TestLater(t *testing.T) {
 		"drop table goose_db_version": "",
 	} {
 		path := filepath.Join(t.TempDir(), "crush.db")
-		if err := crushtest.Build(path, crushtest.Newest, player.Until(1, 0)); err != nil {
+		if err := crushtest.Build(path, crushtest.Newest, player.PlayUntil(1, 0)); err != nil {
 			t.Fatal(err)
 		}
 		storetest.Change(t, path, statement)

@@ -62,15 +62,15 @@ const (
 	typeShell     = "shell_command"
 )
 
-// parse reads parts as Crush does, which loads no message of a session in which one has
+// parseParts reads parts as Crush does, which loads no message of a session in which one has
 // parts that fail; whole says that they are JSON of a form that is not known.
-func parse(doc []byte) (parts []part, wrong string, whole bool) {
+func parseParts(doc []byte) (parts []part, wrong string, whole bool) {
 	var list []struct {
 		Type string         `json:"type"`
 		Data jsontext.Value `json:"data"`
 	}
 	if err := jsonscan.Go.Unmarshal(doc, &list); err != nil {
-		return nil, jsonscan.Explain(err, kindTitle), jsonedit.Whole(doc)
+		return nil, jsonscan.DescribeError(err, kindTitle), jsonedit.IsWhole(doc)
 	}
 	for _, raw := range list {
 		var p part
@@ -80,7 +80,7 @@ func parse(doc []byte) (parts []part, wrong string, whole bool) {
 			return parts, fmt.Sprintf("it has a part of the unknown type %.40q", raw.Type), true
 		}
 		if err := jsonscan.Go.Unmarshal(raw.Data, &p); err != nil {
-			return parts, "a part of type " + raw.Type + " is not in the form that Crush stores: " + jsonscan.Explain(err, kindTitle), jsonedit.Whole(doc)
+			return parts, "a part of type " + raw.Type + " is not in the form that Crush stores: " + jsonscan.DescribeError(err, kindTitle), jsonedit.IsWhole(doc)
 		}
 		p.kind = raw.Type
 		parts = append(parts, p)
@@ -88,8 +88,8 @@ func parse(doc []byte) (parts []part, wrong string, whole bool) {
 	return parts, "", false
 }
 
-// item decodes a message.
-func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
+// decodeItem decodes a message.
+func (r *reader) decodeItem(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
 	it.Time = eventlog.Seconds.Read(row.Value("created_at")).Time
 	faults = eventlog.BadTimes(row.Value, &eventlog.Seconds, "created_at", "finished_at")
 	it.Model, it.Provider = column.Text(row.Value("model")), column.Text(row.Value("provider"))
@@ -98,14 +98,14 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 		it.Kind = session.Other
 		faults = append(faults, session.Fault{Kind: session.UnknownKind, Field: strings.Clone(role), Detail: fmt.Sprintf("the message is of the unknown role %.40q, which Crush sends to no model", role)})
 	}
-	parts, wrong, whole := parse(column.Bytes(row.Value("parts")))
+	parts, wrong, whole := parseParts(column.Bytes(row.Value("parts")))
 	if wrong != "" {
 		it.Kind = session.Other
 		faults = append(faults, session.Fault{Kind: session.Undecodable, Field: "parts", Detail: wrong, Whole: whole, Unloads: true})
 	}
 	faults = append(faults, eventlog.BadUnicode(row, "parts")...)
 	m := message{Item: it, id: column.View(row.Value("id")), children: r.children}
-	m.read(parts, wrong != "")
+	m.readParts(parts, wrong != "")
 	faults = append(faults, eventlog.NulFaults(it, m.text, "parts")...)
 	if summary, _ := column.Bool(row.Value("is_summary_message")); summary && it.Kind == session.Message {
 		it.Kind = session.Summary // finish says which one counts
@@ -126,21 +126,21 @@ type message struct {
 	finished, plain bool
 }
 
-// read makes an item of the parts. Of several texts, and of several thoughts, Crush sends
+// readParts makes an item of the parts. Of several texts, and of several thoughts, Crush sends
 // the first.
-func (m *message) read(parts []part, broken bool) {
+func (m *message) readParts(parts []part, broken bool) {
 	var said session.Meaning
 	said.Reset(m.Role, "")
 	m.plain = true
 	for i := range parts {
-		m.add(&parts[i])
+		m.addPart(&parts[i])
 		p := &parts[i]
 		for _, text := range []string{p.kind, p.Text, p.Thinking, p.ID, p.Name, p.Input, p.CallID, p.Content, p.Data, p.MIME, p.Command, p.Output} {
-			said.Add(session.DigestOf(text))
+			said.AddDigest(session.DigestOf(text))
 		}
 	}
 	if broken {
-		said.Add(session.DigestOf("broken"))
+		said.AddDigest(session.DigestOf("broken"))
 	}
 	m.Meaning = said.Digest()
 	m.Text = session.DigestOf(m.text)
@@ -151,16 +151,16 @@ func (m *message) read(parts []part, broken bool) {
 	if m.plain {
 		m.Blocks = nil
 	}
-	m.flag(len(parts))
+	m.setFlags(len(parts))
 }
 
-// flag says what the parts make of the message. Crush passes over answers without text,
+// setFlags says what the parts make of the message. Crush passes over answers without text,
 // reasoning and calls, results in no message of a tool, and messages of the system.
-func (m *message) flag(parts int) {
+func (m *message) setFlags(parts int) {
 	if m.Role != session.Tool {
 		m.Flags |= session.TextFlags(m.text)
 	}
-	says := len(m.Calls)+len(m.Results) > 0 || m.Has(session.MediaBlock)
+	says := len(m.Calls)+len(m.Results) > 0 || m.HasBlock(session.MediaBlock)
 	if m.Kind != session.Message {
 		return
 	}
@@ -176,8 +176,8 @@ func (m *message) flag(parts int) {
 	}
 }
 
-// add adds what one part says.
-func (m *message) add(p *part) {
+// addPart adds what one part says.
+func (m *message) addPart(p *part) {
 	block := func(b session.Block) { m.Blocks = append(m.Blocks, b) }
 	switch p.kind {
 	case typeText:
@@ -190,10 +190,10 @@ func (m *message) add(p *part) {
 	case typeShell:
 		m.text = joinTexts(m.text, fmt.Sprintf("$ %s\n%s\n(exit code %d)", p.Command, p.Output, p.Exit))
 	case typeReasoning:
-		m.think(p)
+		m.addReasoning(p)
 	case typeCall:
 		block(session.Block{Kind: session.CallBlock, Nth: len(m.Calls)})
-		m.Calls = append(m.Calls, m.call(p))
+		m.Calls = append(m.Calls, m.readCall(p))
 		m.Size += int64(len(p.Input))
 	case typeResult:
 		block(session.Block{Kind: session.ResultBlock, Nth: len(m.Results)})
@@ -203,10 +203,10 @@ func (m *message) add(p *part) {
 		})
 		m.Size += int64(len(p.Content) + len(p.Data))
 		if p.Data != "" && !p.IsError { // of an error, its text is sent
-			m.media(p)
+			m.addMedia(p)
 		}
 	case typeImage, typeBinary:
-		m.media(p)
+		m.addMedia(p)
 	case typeFinish:
 		if m.finished = true; p.Reason == "error" {
 			m.Refusal = session.RefusalOf(titles[strings.ToLower(p.Message)], cmp.Or(p.Details, p.Message))
@@ -226,11 +226,11 @@ func joinTexts(said, ran string) string {
 // ErrorTitleForStatusCode), of refusals of what was sent.
 var titles = map[string]int{"bad request": 400, "unprocessable entity": 422}
 
-// media adds an attachment.
-func (m *message) media(p *part) {
+// addMedia adds an attachment.
+func (m *message) addMedia(p *part) {
 	b := session.Block{Kind: session.MediaBlock, Name: session.MediaName(p.MIME)}
 	if p.Data != "" {
-		b = media.Block(p.MIME, p.Data)
+		b = media.NewBlock(p.MIME, p.Data)
 	}
 	if p.kind == typeResult {
 		b.In = len(m.Results)
@@ -239,9 +239,9 @@ func (m *message) media(p *part) {
 	m.Size, m.plain = m.Size+int64(len(p.Data)), false
 }
 
-// think adds the first thoughts; others are not sent.
-func (m *message) think(p *part) {
-	if m.Has(session.ReasoningBlock) || p.Thinking == "" {
+// addReasoning adds the first thoughts; others are not sent.
+func (m *message) addReasoning(p *part) {
+	if m.HasBlock(session.ReasoningBlock) || p.Thinking == "" {
 		return
 	}
 	b := session.Block{Kind: session.ReasoningBlock, Text: session.DigestOf(p.Thinking), Signature: session.DigestOf(p.Signature + p.Thought)}
@@ -251,9 +251,9 @@ func (m *message) think(p *part) {
 	m.Blocks, m.plain, m.reasoning = append(m.Blocks, b), false, p.Thinking
 }
 
-// call reads a call. Arguments that are empty are sent so, and no provider takes them for
+// readCall reads a call. Arguments that are empty are sent so, and no provider takes them for
 // an object.
-func (m *message) call(p *part) session.Call {
+func (m *message) readCall(p *part) session.Call {
 	c := session.Call{ID: p.ID, Name: p.Name, Args: p.Input, Form: eventlog.FormOf(p.Input), Server: p.Server}
 	if p.Input == "" {
 		c.Form = session.ArgsBroken

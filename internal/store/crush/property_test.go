@@ -38,8 +38,8 @@ var damages = []string{
 // damaged builds a store of a program whose runtime may have been killed, and damages it.
 func damaged(t *rapid.T, path string) {
 	seed, kill := rapid.Uint64Range(1, 1e6).Draw(t, "seed"), rapid.Uint64Range(0, 400).Draw(t, "kill")
-	other := player.Play(player.Random(seed+1, 1), seed+1)
-	if err := crushtest.Build(path, crushtest.Generations[rapid.SampledFrom([]int{1, 4, 6, 6}).Draw(t, "generation")], player.Until(seed, kill), other); err != nil {
+	other := player.Play(player.RandomProgram(seed+1, 1), seed+1)
+	if err := crushtest.Build(path, crushtest.Generations[rapid.SampledFrom([]int{1, 4, 6, 6}).Draw(t, "generation")], player.PlayUntil(seed, kill), other); err != nil {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(seed, kill))

@@ -100,8 +100,8 @@ func TestLock(t *testing.T) {
 	if err := os.WriteFile(lock, []byte(`{"pid":1,"version":"0.74.0"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	release, _ := atomicfile.Hold(lock)
-	if second, taken := atomicfile.Hold(lock); !taken {
+	release, _ := atomicfile.HoldLock(lock)
+	if second, taken := atomicfile.HoldLock(lock); !taken {
 		second()
 		t.Skip("this system has no such locks")
 	}
@@ -116,7 +116,7 @@ func TestLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, taken := atomicfile.Hold(lock); !taken {
+	if _, taken := atomicfile.HoldLock(lock); !taken {
 		t.Error("a repair does not hold the lock")
 	}
 	if err := ed.Close(); err != nil {

@@ -53,11 +53,11 @@ const (
 )
 
 // Kind is Crush's row in the table of adapters.
-var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindTitle, Locations: locations, Open: open, Edit: edit}, detect, examined)
+var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindTitle, Locations: listLocations, Open: openDatabase, Edit: openEdit}, detectTables, examineDatabase)
 
-// locations is the database of the project that the current folder belongs to: in the
+// listLocations is the database of the project that the current folder belongs to: in the
 // nearest folder .crush, from there upwards and below the home folder.
-func locations(home string) []string {
+func listLocations(home string) []string {
 	folder, err := os.Getwd()
 	for up := "."; err == nil && folder != home; up = filepath.Join(up, "..") {
 		path := filepath.Join(up, ".crush", "crush.db")
@@ -73,47 +73,47 @@ func locations(home string) []string {
 	return []string{filepath.Join(".crush", "crush.db")}
 }
 
-func detect(_ context.Context, _ table.Reader, stored table.Schema) store.Detection {
+func detectTables(_ context.Context, _ table.Reader, stored table.Schema) store.Detection {
 	switch {
-	case !stored.Has(tableSessions, "parent_session_id", "message_count", "prompt_tokens") ||
-		!stored.Has(tableMessages, "session_id", "parts", "finished_at"):
+	case !stored.HasColumns(tableSessions, "parent_session_id", "message_count", "prompt_tokens") ||
+		!stored.HasColumns(tableMessages, "session_id", "parts", "finished_at"):
 		return store.Detection{}
-	case stored.Has(tableMigrations, "version_id"):
+	case stored.HasColumns(tableMigrations, "version_id"):
 		return store.Detection{Sure: store.Certain, Why: "tables sessions, messages and " + tableMigrations}
 	}
 	return store.Detection{Sure: store.Maybe, Why: "tables sessions and messages, but no " + tableMigrations}
 }
 
-// lock is the file that Crush v0.74.0 and later hold a lock on while they run, beside the
+// lockPath is the file that Crush v0.74.0 and later hold a lock on while they run, beside the
 // database. What is written in it is for people, and can be of a process that was killed.
-func lock(src *store.Source) string { return filepath.Join(filepath.Dir(src.Path), "crush.lock") }
+func lockPath(src *store.Source) string { return filepath.Join(filepath.Dir(src.Path), "crush.lock") }
 
-// open reads everything but texts.
-func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
-	st, err := eventlog.OpenBy(ctx, src, opts, examined)
+// openDatabase reads everything but texts.
+func openDatabase(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+	st, err := eventlog.OpenBy(ctx, src, opts, examineDatabase)
 	if err != nil {
 		return nil, err
 	}
-	release, taken := atomicfile.Hold(lock(src))
+	release, taken := atomicfile.HoldLock(lockPath(src))
 	if release(); taken && st.Facts().Writer != session.WriterLive {
 		st.Facts().Writer, st.Facts().WriterName = session.WriterLive, kindTitle
 	}
 	return st, nil
 }
 
-// edit opens a database for repair or undo. Until it is closed, no Crush that locks the
+// openEdit opens a database for repair or undo. Until it is closed, no Crush that locks the
 // folder can start.
-func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
-	release, taken := atomicfile.Hold(lock(src))
+func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
+	release, taken := atomicfile.HoldLock(lockPath(src))
 	if taken {
-		return nil, problem.New(problem.Busy, "close Crush and try again; nothing was changed", "%s is in use by Crush, which has locked %s", src.Path, lock(src))
+		return nil, problem.New(problem.Busy, "close Crush and try again; nothing was changed", "%s is in use by Crush, which has locked %s", src.Path, lockPath(src))
 	}
 	held := *src
 	held.Edit = func(ctx context.Context) (table.Editor, error) {
 		e, err := src.Edit(ctx)
 		return holder{e, release}, err
 	}
-	e, err := eventlog.Edit(ctx, &held, examined)
+	e, err := eventlog.Edit(ctx, &held, examineDatabase)
 	if err != nil {
 		release()
 	}
@@ -144,9 +144,9 @@ type head struct {
 	count   int64
 }
 
-// examined looks at a database, and says what is known of the store before its sessions
+// examineDatabase looks at a database, and says what is known of the store before its sessions
 // are.
-func examined(ctx context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
+func examineDatabase(ctx context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
 	later := store.Later{Read: "Sessions and messages"}
 	newest, generation := int64(0), ""
 	_, err := table.Glance(ctx, db, tableMigrations, []string{"version_id"}, func(row []table.Value) {
@@ -156,7 +156,7 @@ func examined(ctx context.Context, db table.Reader, stored table.Schema) (sessio
 			later.Doubt("it has migrations that sessctl does not know", fmt.Sprint("nobody knows here what migration ", id, " changed"))
 		}
 	})
-	if generation = strconv.FormatInt(newest, 10); !stored.Has(tableMigrations, "version_id") {
+	if generation = strconv.FormatInt(newest, 10); !stored.HasColumns(tableMigrations, "version_id") {
 		generation = ""
 		later.Doubt("it has no table "+tableMigrations, "nothing tells which release of Crush wrote it")
 	}
@@ -170,7 +170,7 @@ func examined(ctx context.Context, db table.Reader, stored table.Schema) (sessio
 	if facts.Sanitiser.Always {
 		maps.Copy(facts.Loses, losses)
 	}
-	layout := (&reader{Schema: stored}).layout()
+	layout := (&reader{Schema: stored}).buildLayout()
 	layout.Known, layout.Later = known, later
 	return facts, layout, err
 }
@@ -196,8 +196,8 @@ var losses = map[string]string{
 	"SC103": "leaves the result out of requests (v0.57.0 and later)",
 }
 
-// layout is how such a database is read and written.
-func (r *reader) layout() *eventlog.Layout {
+// buildLayout is how such a database is read and written.
+func (r *reader) buildLayout() *eventlog.Layout {
 	return &eventlog.Layout{
 		Sessions: eventlog.Table{
 			Name: tableSessions, Columns: r.Columns(tableSessions), Key: []string{"id"}, Parent: "parent_session_id",
@@ -206,24 +206,24 @@ func (r *reader) layout() *eventlog.Layout {
 		Events: eventlog.Table{
 			Name: tableMessages, Columns: r.Columns(tableMessages), Key: []string{"session_id"}, ID: "id", Derived: []string{"updated_at"},
 		},
-		Place: []string{"created_at"}, Order: order,
+		Place: []string{"created_at"}, Order: messageOrder,
 		Session: func(row eventlog.Row) *session.Session { return sessionOf(row) },
-		Item:    r.item, Finish: r.finish, Gather: r.findStrays,
+		Item:    r.decodeItem, Finish: r.finishSession, Gather: r.findStrays,
 		Relate: r.relate,
 		Said:   []string{"role", "parts", "is_summary_message"},
 		Links:  func(row eventlog.Row) []string { return r.children[column.View(row.Value("id"))] }, OneID: true,
-		Triggers: triggers, Prepare: r.prepare,
+		Triggers: triggers, Prepare: r.prepareTables,
 		Write: eventlog.Write{
-			Insert: insert, Part: partRow, Update: update, Typed: typed,
+			Insert: insert, Part: partRow, Update: updateMessage, Typed: typed,
 			Renumber: []string{table.RowPlace},
 			Tied:     eventlog.SameSecond,
 		},
 	}
 }
 
-// order: messages of one second stand in the order of their rows, which is how SQLite gives
+// messageOrder: messages of one second stand in the order of their rows, which is how SQLite gives
 // what is sorted by created_at alone.
-func order(at table.Place, place eventlog.Row) (position, tie int64) {
+func messageOrder(at table.Place, place eventlog.Row) (position, tie int64) {
 	return eventlog.BySecond(at, place.Value("created_at"))
 }
 
@@ -231,8 +231,8 @@ func order(at table.Place, place eventlog.Row) (position, tie int64) {
 // call's, which may hold the mark, too.
 const between = "$$"
 
-// prepare reads what sessions say of messages.
-func (r *reader) prepare(ctx context.Context, db table.Reader, _ [][]table.Value) error {
+// prepareTables reads what sessions say of messages.
+func (r *reader) prepareTables(ctx context.Context, db table.Reader, _ [][]table.Value) error {
 	r.heads, r.children = map[string]head{}, map[string][]string{}
 	_, err := table.Glance(ctx, db, tableSessions, []string{"id", "message_count", "summary_message_id"}, func(row []table.Value) {
 		id, h := column.Text(row[0]), head{column.Text(row[2]), -1}
@@ -257,9 +257,9 @@ func sessionOf(row eventlog.Row) *session.Session {
 	return s
 }
 
-// finish says what only the session's row tells of its messages: from which one on they
+// finishSession says what only the session's row tells of its messages: from which one on they
 // are sent. Before that column, or where it is empty, all are.
-func (r *reader) finish(s *session.Session) {
+func (r *reader) finishSession(s *session.Session) {
 	head, known := r.heads[s.ID]
 	last, found, lost := "", false, "that the session does not have"
 	for i := range s.Items {
@@ -322,7 +322,7 @@ func (r *reader) nameLost(s *session.Session) {
 // relate sets anew what other messages tell of one, and what the session as a whole has faults of:
 // where a repair adds or takes messages, it sets their number right.
 func (r *reader) relate(s *session.Session) {
-	eventlog.Retimed(s, "created_at")
+	eventlog.DropTimeFaults(s, "created_at")
 	r.nameLost(s)
 	s.Faults = slices.DeleteFunc(s.Faults, func(f session.Fault) bool {
 		return f.Kind == session.Housekeeping && *f.Default != strconv.Itoa(len(s.Items))

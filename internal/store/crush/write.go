@@ -21,8 +21,8 @@ import (
 // document is where parts are.
 var document = docedit.Spot{Column: "parts"}
 
-// nth is the nth part of a type.
-func nth(r *docedit.Row, kind string, n int) docedit.Spot { return r.OfType(document, kind, n) }
+// partSpot is the nth part of a type.
+func partSpot(r *docedit.Row, kind string, n int) docedit.Spot { return r.OfType(document, kind, n) }
 
 // partOf is the type of the parts of an item that values belong to, and member where they
 // are in its data.
@@ -33,22 +33,22 @@ var (
 	}
 )
 
-// update is the difference of a message that a repair changed.
-func update(r *docedit.Row, c *change.Item) error {
+// updateMessage is the difference of a message that a repair changed.
+func updateMessage(r *docedit.Row, c *change.Item) error {
 	if err := editBlocks(r, c); err != nil {
 		return err
 	}
-	return r.Apply(c, func(v change.Value) docedit.Place { return place(r, c, v) }, func(n int) docedit.Spot { return nth(r, typeResult, n) })
+	return r.Apply(c, func(v change.Value) docedit.Place { return findPlace(r, c, v) }, func(n int) docedit.Spot { return partSpot(r, typeResult, n) })
 }
 
 // editBlocks leaves blocks of a message out, and shows U+0000 in what it says. Crush sends one text
 // of a message: the notes stand in that, before and after what it said.
 func editBlocks(r *docedit.Row, c *change.Item) error {
-	notes := c.Notes()
+	notes := c.OmissionNotes()
 	if c.Part >= 0 || len(notes) == 0 && !c.Shown {
 		return nil
 	}
-	parts, _, _ := parse(r.Document(document.Column))
+	parts, _, _ := parseParts(r.Document(document.Column))
 	m, noted, thoughtless := message{Item: &session.Item{}}, false, false
 	text := slices.IndexFunc(parts, func(p part) bool { return p.kind == typeText })
 	emptied := slices.ContainsFunc(c.Values, func(v change.Value) bool { return v.Of == change.OfItem && v.Field == session.FieldText })
@@ -56,7 +56,7 @@ func editBlocks(r *docedit.Row, c *change.Item) error {
 	var gone []int
 	for i := range parts {
 		p, n := &parts[i], len(m.Blocks)
-		m.add(p)
+		m.addPart(p)
 		note, leaves := notes[len(m.Blocks)-1]
 		leaves = leaves && len(m.Blocks) > n
 		switch thoughtless = thoughtless || leaves && p.kind == typeReasoning; {
@@ -80,7 +80,7 @@ func editBlocks(r *docedit.Row, c *change.Item) error {
 		}
 	}
 	if noted {
-		value := `{"type":"text","data":{"text":` + string(docedit.Quote(strings.Join(said, "\n"))) + `}}`
+		value := `{"type":"text","data":{"text":` + string(docedit.QuoteText(strings.Join(said, "\n"))) + `}}`
 		if err := r.Put(document.Element(text), jsontext.Value(value)); err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func editBlocks(r *docedit.Row, c *change.Item) error {
 
 // leaveMedia puts a note in place of the media of a result, of which Crush sends no text beside them.
 func leaveMedia(r *docedit.Row, data docedit.Spot, p *part, note string) error {
-	err := r.Put(data.Member("content"), docedit.Quote(strings.TrimPrefix(p.Content+"\n"+note, "\n")))
+	err := r.Put(data.Member("content"), docedit.QuoteText(strings.TrimPrefix(p.Content+"\n"+note, "\n")))
 	for _, name := range []string{"data", "mime_type"} {
 		if err == nil {
 			err = r.Put(data.Member(name), jsontext.Value(`""`))
@@ -122,7 +122,7 @@ func showNUL(r *docedit.Row, parts []part) error {
 		}
 		text := r.Text(input)
 		if shown := string(jsonedit.ShowNUL([]byte(text))); shown != text {
-			if err := r.Put(input, docedit.Quote(shown)); err != nil {
+			if err := r.Put(input, docedit.QuoteText(shown)); err != nil {
 				return err
 			}
 		}
@@ -130,8 +130,8 @@ func showNUL(r *docedit.Row, parts []part) error {
 	return nil
 }
 
-// place is where a value of a message is stored.
-func place(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
+// findPlace is where a value of a message is stored.
+func findPlace(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 	switch {
 	case v.Of == change.OfItem && v.Field == session.FieldPosition:
 		return docedit.Place{Write: func() error {
@@ -143,32 +143,32 @@ func place(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 			return err
 		}}
 	case v.Of == change.OfItem && v.Field == session.FieldUnfinished:
-		return docedit.Place{Write: func() error { return end(r) }}
+		return docedit.Place{Write: func() error { return endAnswer(r) }}
 	case v.Of == change.OfCall && v.Field == change.FieldArgs:
-		return docedit.Place{Write: func() error { return complete(r, v) }}
+		return docedit.Place{Write: func() error { return completeCall(r, v) }}
 	case v.Field == change.FieldOmitted, v.Field == change.FieldDelegation, v.Of == change.OfItem && v.Field == session.FieldText && v.Is == v.Was: // editBlocks
 		return docedit.Place{Form: docedit.Follows}
 	case v.Of == change.OfBlock || member[v.Field] == "" || v.Of == change.OfResult && v.Field == session.FieldText:
 		return docedit.Place{}
 	}
-	return docedit.Place{Spot: nth(r, partOf[v.Of], v.Nth).Member("data").Member(member[v.Field]), Form: docedit.Text}
+	return docedit.Place{Spot: partSpot(r, partOf[v.Of], v.Nth).Member("data").Member(member[v.Field]), Form: docedit.Text}
 }
 
-// complete gives a call its arguments, which are all that it will get.
-func complete(r *docedit.Row, v change.Value) error {
-	data := nth(r, typeCall, v.Nth).Member("data")
+// completeCall gives a call its arguments, which are all that it will get.
+func completeCall(r *docedit.Row, v change.Value) error {
+	data := partSpot(r, typeCall, v.Nth).Member("data")
 	if r.Text(data.Member("input")) != v.Was {
 		return docedit.NotAsRead(document.Column)
 	}
-	if err := r.Put(data.Member("input"), docedit.Quote(v.Is)); err != nil {
+	if err := r.Put(data.Member("input"), docedit.QuoteText(v.Is)); err != nil {
 		return err
 	}
 	return r.Put(data.Member("finished"), jsontext.Value("true"))
 }
 
-// end gives an answer the end that Crush gives to one that a person cancelled, at the time
+// endAnswer gives an answer the end that Crush gives to one that a person cancelled, at the time
 // at which it began: a repair has no clock.
-func end(r *docedit.Row) error {
+func endAnswer(r *docedit.Row) error {
 	began, ok := column.Int(r.Value("created_at"))
 	if !ok {
 		return problem.New(problem.RolledBack, "", "the message has no time that its end could have")
@@ -192,8 +192,8 @@ const ended = `,{"type":"finish","data":{"reason":"stop","time":0}}]`
 // insert is the row of a new result, like Crush's own.
 func insert(s *session.Session, it *session.Item, _ *docedit.Row, _ string) ([]table.Field, error) {
 	res := &it.Results[0]
-	parts := `[{"type":"tool_result","data":{"tool_call_id":` + string(docedit.Quote(res.CallID)) + `,"name":` + string(docedit.Quote(s.ToolBefore(it, res.CallID))) +
-		`,"content":` + string(docedit.Quote(res.Text)) + `,"data":"","mime_type":"","metadata":"","is_error":` + strconv.FormatBool(res.IsError) + `}}` + ended
+	parts := `[{"type":"tool_result","data":{"tool_call_id":` + string(docedit.QuoteText(res.CallID)) + `,"name":` + string(docedit.QuoteText(s.ToolBefore(it, res.CallID))) +
+		`,"content":` + string(docedit.QuoteText(res.Text)) + `,"data":"","mime_type":"","metadata":"","is_error":` + strconv.FormatBool(res.IsError) + `}}` + ended
 	return resultRow(it, parts)
 }
 
@@ -208,7 +208,7 @@ func resultRow(it *session.Item, parts string) ([]table.Field, error) {
 
 // partRow is the row of a result that was one of several in a row.
 func partRow(_ *session.Session, c *change.Item, r *docedit.Row, _ string) ([]table.Field, error) {
-	return resultRow(c.Is, "["+string(r.Raw(nth(r, typeResult, c.Part)))+ended)
+	return resultRow(c.Is, "["+string(r.Raw(partSpot(r, typeResult, c.Part)))+ended)
 }
 
 // typed is a text that a plan sets: that there is no summary is NULL.

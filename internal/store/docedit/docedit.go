@@ -23,7 +23,7 @@ import (
 // Record is a row as it is stored.
 type Record interface {
 	Value(column string) any // nil, int64, float64, string or []byte
-	Has(column string) bool
+	HasColumn(column string) bool
 }
 
 // Spot is where a value stands: in a column, or in the document that a column holds.
@@ -49,8 +49,8 @@ type Row struct {
 	indexes map[string]*jsonedit.Index // of the documents as they are, by column
 }
 
-// Of begins to change a row.
-func Of(record Record) *Row {
+// NewRow begins to change a row.
+func NewRow(record Record) *Row {
 	return &Row{Record: record, values: map[string]any{}, indexes: map[string]*jsonedit.Index{}}
 }
 
@@ -80,7 +80,7 @@ func (r *Row) SetText(name string, text []byte) {
 func (r *Row) Changes() []table.FieldChange {
 	var list []table.FieldChange
 	for _, column := range r.columns {
-		list = append(list, table.FieldChange{Name: column, Old: table.Kept(r.Value(column)), New: r.values[column]})
+		list = append(list, table.FieldChange{Name: column, Old: table.CloneValue(r.Value(column)), New: r.values[column]})
 	}
 	return list
 }
@@ -184,26 +184,26 @@ type Whole struct {
 	Text   []byte // is kept, and not changed
 }
 
-// Has implements Record.
-func (w Whole) Has(column string) bool { return column == w.Column }
+// HasColumn implements Record.
+func (w Whole) HasColumn(column string) bool { return column == w.Column }
 
 // Value implements Record.
 func (w Whole) Value(column string) any {
-	if w.Has(column) {
+	if w.HasColumn(column) {
 		return w.Text
 	}
 	return nil
 }
 
-// Quote is a text as JSON, with U+FFFD for what is no Unicode.
-func Quote(text string) jsontext.Value {
+// QuoteText is a text as JSON, with U+FFFD for what is no Unicode.
+func QuoteText(text string) jsontext.Value {
 	value, _ := jsontext.AppendQuote(nil, text)
 	return value
 }
 
 // Put gives a value in a document another one; nil takes it away.
 func (r *Row) Put(at Spot, value jsontext.Value) error {
-	doc, err := jsonedit.Set(r.Document(at.Column), string(at.Pointer), value)
+	doc, err := jsonedit.SetValue(r.Document(at.Column), string(at.Pointer), value)
 	if err != nil {
 		return NotAsRead(at.Column)
 	}
@@ -224,10 +224,10 @@ func (r *Row) ShowNUL(spots ...Spot) error {
 	return nil
 }
 
-// replace gives several texts, numbers or literals of a document others at once, by their
+// replaceValues gives several texts, numbers or literals of a document others at once, by their
 // pointers.
-func (r *Row) replace(column string, values map[string][]byte) error {
-	doc, err := jsonedit.Replace(r.Document(column), values)
+func (r *Row) replaceValues(column string, values map[string][]byte) error {
+	doc, err := jsonedit.ReplaceValues(r.Document(column), values)
 	if err != nil {
 		return NotAsRead(column)
 	}
@@ -274,7 +274,7 @@ type Place struct {
 // without a place is refused, and a row that does not hold what was read of it. Of an item
 // that is a part of its row, it is the part that is changed, and result is where it is.
 func (r *Row) Apply(c *change.Item, place func(v change.Value) Place, result func(nth int) Spot) error {
-	err := r.apply(c, place, result)
+	err := r.applyValues(c, place, result)
 	if err == nil {
 		return nil
 	}
@@ -285,9 +285,9 @@ func (r *Row) Apply(c *change.Item, place func(v change.Value) Place, result fun
 	return problem.New(problem.RolledBack, next, "record %s cannot be changed: %v", c.Was.Key, err)
 }
 
-// apply writes the values that take the place of others at once: an item can have
+// applyValues writes the values that take the place of others at once: an item can have
 // thousands.
-func (r *Row) apply(c *change.Item, place func(v change.Value) Place, result func(nth int) Spot) error {
+func (r *Row) applyValues(c *change.Item, place func(v change.Value) Place, result func(nth int) Spot) error {
 	if c.Part >= 0 && r.Raw(result(c.Part)) == nil {
 		return NotAsRead(result(c.Part).Column)
 	}
@@ -309,9 +309,9 @@ func (r *Row) apply(c *change.Item, place func(v change.Value) Place, result fun
 		}
 		stored := jsontext.Value(replaced[p.Column][string(p.Pointer)]) // with another value within it
 		if stored == nil {
-			stored = r.stored(&p)
+			stored = r.storedText(&p)
 		}
-		now, ok := p.edited(stored, v)
+		now, ok := p.editedText(stored, v)
 		switch {
 		case !ok:
 			return NotAsRead(p.Column)
@@ -332,7 +332,7 @@ func (r *Row) apply(c *change.Item, place func(v change.Value) Place, result fun
 		steps = append(steps, func() error { return r.Put(at, nil) })
 	}
 	for _, column := range slices.Sorted(maps.Keys(replaced)) {
-		if err := r.replace(column, replaced[column]); err != nil {
+		if err := r.replaceValues(column, replaced[column]); err != nil {
 			return err
 		}
 	}
@@ -344,40 +344,40 @@ func (r *Row) apply(c *change.Item, place func(v change.Value) Place, result fun
 	return nil
 }
 
-// stored is what is stored at a place: JSON, or the text of a column.
-func (r *Row) stored(p *Place) jsontext.Value {
+// storedText is what is stored at a place: JSON, or the text of a column.
+func (r *Row) storedText(p *Place) jsontext.Value {
 	if p.Form == Column {
 		return r.Document(p.Column)
 	}
 	return r.Raw(p.Spot)
 }
 
-// edited is what stands at a place from now on, nil for nothing; false where what is stored
+// editedText is what stands at a place from now on, nil for nothing; false where what is stored
 // there is not what was known of it.
-func (p *Place) edited(stored jsontext.Value, v change.Value) (now jsontext.Value, ok bool) {
+func (p *Place) editedText(stored jsontext.Value, v change.Value) (now jsontext.Value, ok bool) {
 	switch {
 	case p.Optional && v.Is == "":
 	case p.Form == Text:
-		now = Quote(v.Is)
+		now = QuoteText(v.Is)
 	default:
 		now = jsontext.Value(v.Is)
 	}
 	if p.Within == "" {
-		return now, p.says(stored, v.Was)
+		return now, p.isAsKnown(stored, v.Was)
 	}
 	was, err := jsontext.AppendUnquote(nil, stored)
-	if value, _ := jsonedit.Raw(was, string(p.Within)); err != nil || !p.says(value, v.Was) {
+	if value, _ := jsonedit.RawValue(was, string(p.Within)); err != nil || !p.isAsKnown(value, v.Was) {
 		return nil, false
 	}
-	is, err := jsonedit.Set(was, string(p.Within), now)
+	is, err := jsonedit.SetValue(was, string(p.Within), now)
 	if err != nil {
 		return nil, false
 	}
 	return jsonedit.Requote(stored, was, is), true
 }
 
-// says reports whether a stored value is what was known of it.
-func (p *Place) says(stored jsontext.Value, was string) bool {
+// isAsKnown reports whether a stored value is what was known of it.
+func (p *Place) isAsKnown(stored jsontext.Value, was string) bool {
 	switch {
 	case p.Same != nil:
 		return p.Same(stored, was)

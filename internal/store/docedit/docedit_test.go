@@ -24,7 +24,7 @@ type row map[string]any
 
 func (r row) Value(column string) any { return r[column] }
 
-func (r row) Has(column string) bool {
+func (r row) HasColumn(column string) bool {
 	_, ok := r[column]
 	return ok
 }
@@ -65,7 +65,7 @@ func place(v change.Value) docedit.Place {
 }
 
 func applied(values []change.Value, taken ...int) ([]table.FieldChange, error) {
-	r := docedit.Of(stored())
+	r := docedit.NewRow(stored())
 	c := &change.Item{Was: &session.Item{Key: "k"}, Part: -1, Values: values, Taken: taken}
 	err := r.Apply(c, place, part)
 	return r.Changes(), err
@@ -140,7 +140,7 @@ func TestRefused(t *testing.T) {
 
 // What an adapter writes itself comes last, and its error names the record.
 func TestWrite(t *testing.T) {
-	r := docedit.Of(stored())
+	r := docedit.NewRow(stored())
 	c := &change.Item{Was: &session.Item{Key: "k"}, Part: -1, Taken: []int{0}, Values: []change.Value{{Field: session.FieldText}, {Field: session.FieldText}}}
 	seen := 0
 	err := r.Apply(c, func(change.Value) docedit.Place {
@@ -162,7 +162,7 @@ func TestWrite(t *testing.T) {
 // A part of a row is changed within it, and has to be there.
 func TestPart(t *testing.T) {
 	for nth, there := range map[int]bool{1: true, 3: false} {
-		r := docedit.Of(stored())
+		r := docedit.NewRow(stored())
 		c := &change.Item{Was: &session.Item{Key: "k"}, Part: nth}
 		if there {
 			c.Values = []change.Value{{Field: change.FieldAgent, Is: "x"}, {Of: change.OfResult, Nth: nth, Field: session.FieldResultID, Was: "b", Is: "z"}}
@@ -178,7 +178,7 @@ func TestPart(t *testing.T) {
 
 // TestColumnsKeepTheirTypes: a text stays a text, a BLOB a BLOB.
 func TestColumnsKeepTheirTypes(t *testing.T) {
-	r := docedit.Of(row{"text": `{"a":1}`, "blob": []byte(`{"a":1}`), "null": nil, "n": 1.5})
+	r := docedit.NewRow(row{"text": `{"a":1}`, "blob": []byte(`{"a":1}`), "null": nil, "n": 1.5})
 	for _, column := range []string{"text", "blob"} {
 		if err := r.Put(docedit.Spot{Column: column, Pointer: "/a"}, jsontext.Value("2")); err != nil {
 			t.Fatal(err)
@@ -229,7 +229,7 @@ func TestManyValues(t *testing.T) {
 			want = append(want, parts[i])
 		}
 		c.Taken = taken
-		r := docedit.Of(docedit.Whole{Column: "doc", Text: slices.Clone(doc)})
+		r := docedit.NewRow(docedit.Whole{Column: "doc", Text: slices.Clone(doc)})
 		if err := r.Apply(c, place, part); err != nil {
 			t.Fatal(err)
 		}

@@ -31,9 +31,9 @@ var adaptations = []struct {
 	{22, "SC401", "leaves blank messages out of the request"},
 }
 
-// adapts are the adaptations of all releases that can have a store of this
+// collectAdaptations are the adaptations of all releases that can have a store of this
 // schema.
-func (s *schema) adapts() map[string]string {
+func (s *schema) collectAdaptations() map[string]string {
 	list := map[string]string{}
 	for _, a := range adaptations {
 		if s.generation >= a.generation {

@@ -35,13 +35,13 @@ func TestForm(t *testing.T) {
 		if random.IntN(3) == 0 {
 			text = string(mutate(random, []byte(`{"cmd":"a \"b\" \\ c","n":[1,{"x":null}],"code":"if a < b {\n\treturn\n}"}`)))
 		}
-		l := quote(text)
+		l := quoteText(text)
 		var stored string
 		if len(l) > 0 && json.Unmarshal(l, &stored) != nil {
 			t.Fatalf("%q is no literal", l)
 		}
 		want := session.FormOf(stored)
-		if got := d.form(l); got != want {
+		if got := d.argumentsForm(l); got != want {
 			t.Fatalf("%q: %d, want %d", stored, got, want)
 		}
 		forms[want]++
@@ -53,10 +53,10 @@ func TestForm(t *testing.T) {
 
 // Objects are told without allocating.
 func TestFormOfObjectsIsFast(t *testing.T) {
-	l := quote(`{"code":"if a < b && c {\n\treturn \"x\\n\"\n}","n":[-1.5e3,true,null,"größer\u2028"]}` + "\n")
+	l := quoteText(`{"code":"if a < b && c {\n\treturn \"x\\n\"\n}","n":[-1.5e3,true,null,"größer\u2028"]}` + "\n")
 	var d decoder
-	d.form(l) // its space grows
-	if n := testing.AllocsPerRun(10, func() { d.form(l) }); n > 0 {
+	d.argumentsForm(l) // its space grows
+	if n := testing.AllocsPerRun(10, func() { d.argumentsForm(l) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

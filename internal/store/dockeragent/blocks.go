@@ -17,14 +17,14 @@ const (
 	document = "document"
 )
 
-// media is what a part holds, "" for a text and for a type outside the table.
-func (p *partRecord) media() string {
+// mediaKind is what a part holds, "" for a text and for a type outside the table.
+func (p *partRecord) mediaKind() string {
 	switch string(p.kind) {
 	case `"image_url"`:
 		return image
 	case `"file"`, `"document"`:
 		for _, kind := range [...]string{image, "audio", "video"} {
-			if strings.HasPrefix(view(p.mimeType.inner()), kind+"/") {
+			if strings.HasPrefix(viewString(p.mimeType.innerBytes()), kind+"/") {
 				return kind
 			}
 		}
@@ -33,7 +33,7 @@ func (p *partRecord) media() string {
 	return ""
 }
 
-// blocks lists the parts of the message in the order in which docker agent sends
+// listBlocks lists the parts of the message in the order in which docker agent sends
 // them: the reasoning, the text or the parts, the calls. It lists none where the
 // outline says all there is. That is so for reasoning alone, too: a signature is
 // missing only where the model gives one.
@@ -41,28 +41,28 @@ func (p *partRecord) media() string {
 // A message has one signature for its reasoning, which Anthropic's models give,
 // and one for its calls or its text, which Gemini's do: docker agent sends that
 // one with each of them, and Gemini looks at the first call's (v1.13.0).
-func (d *decoder) blocks(role session.Role, list []session.Block) []session.Block {
+func (d *decoder) listBlocks(role session.Role, list []session.Block) []session.Block {
 	r := &d.record
-	unsigned := len(r.thought) == 0 && len(r.calls) > 0 && isGemini(view(r.model))
-	if r.reasoning.empty() && r.signature.empty() && len(r.thought) == 0 && len(r.parts) == 0 && !r.cached && !unsigned {
+	unsigned := len(r.thought) == 0 && len(r.calls) > 0 && isGemini(viewString(r.model))
+	if r.reasoning.isEmpty() && r.signature.isEmpty() && len(r.thought) == 0 && len(r.parts) == 0 && !r.cached && !unsigned {
 		return list
 	}
-	if !r.reasoning.empty() || !r.signature.empty() {
+	if !r.reasoning.isEmpty() || !r.signature.isEmpty() {
 		list = append(list, session.Block{
 			Kind: session.ReasoningBlock, Text: r.reasoning.digest(), Signature: r.signature.digest(),
-			Unsigned: r.signature.empty() && isClaude(view(r.model)),
+			Unsigned: r.signature.isEmpty() && isClaude(viewString(r.model)),
 		})
 	}
 	spoken := len(list)
 	switch {
 	case role == session.Tool:
 		list = append(list, session.Block{Kind: session.ResultBlock})
-	case len(r.parts) == 0 && !r.content.empty():
-		list = append(list, session.Block{Kind: session.TextBlock, Blank: r.content.blank()})
+	case len(r.parts) == 0 && !r.content.isEmpty():
+		list = append(list, session.Block{Kind: session.TextBlock, Blank: r.content.isBlank()})
 	}
 	for i := range r.parts {
 		if p := &r.parts[i]; role != session.Tool || !p.isText() { // a result's text is its content
-			b := d.part(p)
+			b := d.partBlock(p)
 			if role == session.Tool && b.Kind == session.MediaBlock {
 				b.In = 1
 			}
@@ -84,22 +84,22 @@ func (d *decoder) blocks(role session.Role, list []session.Block) []session.Bloc
 	return list
 }
 
-// part is the block of a part of multi_content.
-func (d *decoder) part(p *partRecord) session.Block {
+// partBlock is the block of a part of multi_content.
+func (d *decoder) partBlock(p *partRecord) session.Block {
 	if p.isText() {
-		return session.Block{Kind: session.TextBlock, Blank: p.text.blank()}
+		return session.Block{Kind: session.TextBlock, Blank: p.text.isBlank()}
 	}
-	name := p.media()
+	name := p.mediaKind()
 	if name == "" {
-		return session.Block{Kind: session.UnknownBlock, Name: string(d.unquote(p.kind))}
+		return session.Block{Kind: session.UnknownBlock, Name: string(d.unquoteLiteral(p.kind))}
 	}
 	b := session.Block{Kind: session.MediaBlock}
-	if label, data := media.Inline(view(p.url.inner())); data != "" { // base64 has no character that JSON escapes
-		if b = media.Block(label, data); b.Is == jpeg && !slices.Contains(sent, label) {
+	if label, data := media.SplitDataURL(viewString(p.url.innerBytes())); data != "" { // base64 has no character that JSON escapes
+		if b = media.NewBlock(label, data); b.Is == jpeg && !slices.Contains(sent, label) {
 			b.Media = jpeg
 		}
 	} else if p.data != "" {
-		b = media.Block(view(p.mimeType.inner()), p.data)
+		b = media.NewBlock(viewString(p.mimeType.innerBytes()), p.data)
 		b.Unsent = !slices.Contains(sent, b.Media)
 	}
 	b.Name = name
@@ -125,10 +125,10 @@ func (r *record) textFlags(role session.Role) (flags session.Flags) {
 	last := r.content
 	if n := len(r.parts); n > 0 {
 		last = r.parts[n-1].text
-	} else if !last.empty() && last.blank() {
+	} else if !last.isEmpty() && last.isBlank() {
 		flags = session.BlankText
 	}
-	if role == session.Tool || last.empty() {
+	if role == session.Tool || last.isEmpty() {
 		return 0
 	}
 	if last.endsInSpace() {
@@ -137,19 +137,19 @@ func (r *record) textFlags(role session.Role) (flags session.Flags) {
 	return flags
 }
 
-// size is about what the message adds to a request, in bytes.
-func (r *record) size(role session.Role) int64 {
-	n := len(r.reasoning.inner()) + len(r.signature.inner()) + len(r.thought)
+// requestSize is about what the message adds to a request, in bytes.
+func (r *record) requestSize(role session.Role) int64 {
+	n := len(r.reasoning.innerBytes()) + len(r.signature.innerBytes()) + len(r.thought)
 	if role == session.Tool || len(r.parts) == 0 {
-		n += len(r.content.inner())
+		n += len(r.content.innerBytes())
 	}
 	for i := range r.parts {
 		if p := &r.parts[i]; role != session.Tool || !p.isText() {
-			n += len(p.text.inner()) + len(p.url.inner()) + len(p.document)
+			n += len(p.text.innerBytes()) + len(p.url.innerBytes()) + len(p.document)
 		}
 	}
 	for i := range r.calls {
-		n += len(r.calls[i].arguments.inner())
+		n += len(r.calls[i].arguments.innerBytes())
 	}
 	return int64(n)
 }

@@ -15,16 +15,16 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// byIndex reads the tree of one session by keys. word is its id, or how no other begins.
+// readTreeByIndex reads the tree of one session by keys. word is its id, or how no other begins.
 // A damaged index hides rows, so what is stored twice is compared. The error says what does
 // not agree, or why there is nothing to compare: then only a full read can tell.
-func (st *agentStore) byIndex(ctx context.Context, word string) error {
+func (st *agentStore) readTreeByIndex(ctx context.Context, word string) error {
 	sc := &st.schema
 	usual := !slices.ContainsFunc(st.facts.Faults, func(f session.Fault) bool { return f.Kind != session.Housekeeping })
 	if !usual || !sc.hasItems() || len(sc.later)+len(sc.doubts)+len(sc.ties) > 0 {
 		return errors.New("the file or its schema is not as docker agent makes it")
 	}
-	ids, err := st.linked(ctx, word)
+	ids, err := st.findLinkedSessions(ctx, word)
 	if err != nil {
 		return fmt.Errorf("its indexes do not tell all: %w", err)
 	}
@@ -32,27 +32,27 @@ func (st *agentStore) byIndex(ctx context.Context, word string) error {
 		tableSessions: {"sqlite_autoindex_sessions_1"},
 		tableItems:    {"idx_session_items_session", "idx_session_items_session_type"},
 	}
-	only := ids.rows()
+	only := ids.rowSubset()
 	for table, by := range only {
-		rows, err := st.db.Indexed(ctx, table, by[0], by[1], indexes[table]...)
+		rows, err := st.db.IndexedRows(ctx, table, by[0], by[1], indexes[table]...)
 		if err != nil {
 			return err
 		}
 		list, _ := json.Marshal(rows) // never fails on numbers
 		only[table] = [2]string{sc.rowid[table], string(list)}
 	}
-	if err := st.read(ctx, only, true); err != nil {
+	if err := st.readRows(ctx, only, true); err != nil {
 		return err
 	}
 	if len(st.trees) != 1 || len(st.sessions) != len(ids) || len(st.numbers) != len(ids) {
 		return errors.New("rows are not what the indexes say of them, or a session is missing")
 	}
 	st.facts.Read = session.ByIndex
-	return st.doubt()
+	return st.verifyComplete()
 }
 
-// linked are the sessions of the tree of one.
-func (st *agentStore) linked(ctx context.Context, word string) (idList, error) {
+// findLinkedSessions are the sessions of the tree of one.
+func (st *agentStore) findLinkedSessions(ctx context.Context, word string) (idList, error) {
 	var odd bool
 	err := st.db.QueryRow(ctx, `select (select total(1) from sessions indexed by sqlite_autoindex_sessions_1)
 			<> (select total(1) from sessions indexed by idx_sessions_parent_id)
@@ -67,12 +67,12 @@ func (st *agentStore) linked(ctx context.Context, word string) (idList, error) {
 	if err != nil || !strings.HasPrefix(id.String, word) || id.String != word && strings.HasPrefix(next.String, word) {
 		return nil, cmp.Or(err, errors.New("no id begins so, or several do"))
 	}
-	links, err := st.links(ctx)
-	return slices.Sorted(maps.Keys(reached(links, id.String))), err
+	links, err := st.readLinks(ctx)
+	return slices.Sorted(maps.Keys(findReachable(links, id.String))), err
 }
 
-// reached are the sessions that links lead to, directly or not, and those that they begin from.
-func reached(links map[string]idList, from ...string) map[string]bool {
+// findReachable are the sessions that links lead to, directly or not, and those that they begin from.
+func findReachable(links map[string]idList, from ...string) map[string]bool {
 	found := map[string]bool{}
 	for len(from) > 0 {
 		id := from[0]
@@ -83,13 +83,13 @@ func reached(links map[string]idList, from ...string) map[string]bool {
 	return found
 }
 
-// links are, of each session, its parent, its children, and the sessions that refer to it or that
+// readLinks are, of each session, its parent, its children, and the sessions that refer to it or that
 // it refers to in its items. The old column makes the parents in the table slow to reach.
 // One visit to a session finds what it refers to and, where there is the old column, tells
 // whether it has rows: without any, its items are in that column.
-func (st *agentStore) links(ctx context.Context) (map[string]idList, error) {
+func (st *agentStore) readLinks(ctx context.Context) (map[string]idList, error) {
 	parents, others := "not indexed", "null"
-	if st.schema.hasColumn() {
+	if st.schema.hasMessagesColumn() {
 		parents = "indexed by idx_sessions_parent_id"
 		others = `case when exists(select 1 from session_items indexed by idx_session_items_session_type
 			where session_id = s.id) then null when octet_length(messages) > 2 then '' end` // an AND may do its second part first, which reads a page
@@ -113,10 +113,10 @@ func (st *agentStore) links(ctx context.Context) (map[string]idList, error) {
 	})
 }
 
-// doubt is what tells that there is more of the tree than was read.
-func (st *agentStore) doubt() error {
-	for _, s := range st.filled(st.trees[0]).Sessions {
-		if s.Parent != "" && st.find(s.Parent) == nil {
+// verifyComplete is what tells that there is more of the tree than was read.
+func (st *agentStore) verifyComplete() error {
+	for _, s := range st.copyWithItems(st.trees[0]).Sessions {
+		if s.Parent != "" && st.findSession(s.Parent) == nil {
 			return errors.New("a parent is not where the index says")
 		}
 		for i := range s.Items {

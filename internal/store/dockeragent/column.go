@@ -75,20 +75,20 @@ const nestedMessages = "/sub_session/messages"
 // item table, as the reader does; before migration 014 those are all. With deep
 // it also compares the others' counts.
 func (st *agentStore) readColumn(ctx context.Context, deep bool) error {
-	if !st.schema.hasColumn() {
+	if !st.schema.hasMessagesColumn() {
 		return nil
 	}
 	p := newPart(tableColumn)
 	st.parts = append(st.parts, p)
 	for _, s := range slices.Clone(st.sessions) { // nested sub-sessions are appended meanwhile
 		number := st.numbers[s.ID]
-		items := st.count(number)
+		items := st.countItems(number)
 		if items > 0 && !deep {
 			continue
 		}
-		text, err := st.columnOf(ctx, s.ID)
+		text, err := st.readMessagesColumn(ctx, s.ID)
 		if sqlite.IsCorrupt(err) {
-			st.columnDamaged(s)
+			st.reportDamagedColumn(s)
 			continue
 		}
 		if err != nil {
@@ -127,13 +127,13 @@ func compareColumn(s *session.Session, text []byte, items int) {
 
 // countEntries is how many elements an array has, whatever comes behind it.
 func countEntries(text []byte) (n int, ok bool) {
-	scanner := jsonscan.Over(text)
+	scanner := jsonscan.NewScanner(text)
 	each := func() bool {
 		n++
-		_, ok := scanner.Value()
+		_, ok := scanner.ReadValue()
 		return ok
 	}
-	if scanner.Elements(each) {
+	if scanner.VisitElements(each) {
 		return n, true
 	}
 	d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -148,9 +148,9 @@ func countEntries(text []byte) (n int, ok bool) {
 	return n, true
 }
 
-// columnDamaged reports that the column of a session cannot be read, unless the
+// reportDamagedColumn reports that the column of a session cannot be read, unless the
 // whole row is reported already.
-func (st *agentStore) columnDamaged(s *session.Session) {
+func (st *agentStore) reportDamagedColumn(s *session.Session) {
 	if !slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Kind == session.StoreDamaged }) {
 		s.Faults = append(s.Faults, session.Fault{
 			Kind: session.StoreDamaged, Item: -1, Ref: s.Ref(),
@@ -159,8 +159,8 @@ func (st *agentStore) columnDamaged(s *session.Session) {
 	}
 }
 
-// count is the number of rows that the item table has for a session.
-func (st *agentStore) count(number uint32) int {
+// countItems is the number of rows that the item table has for a session.
+func (st *agentStore) countItems(number uint32) int {
 	n := 0
 	for _, p := range st.parts {
 		n += p.log.Count(number)
@@ -168,9 +168,9 @@ func (st *agentStore) count(number uint32) int {
 	return n
 }
 
-// columnOf is the messages column of a session. It is sought by row: an index
+// readMessagesColumn is the messages column of a session. It is sought by row: an index
 // can be damaged, and an id can be NULL or a blob, which no text is equal to.
-func (st *agentStore) columnOf(ctx context.Context, id string) (text []byte, err error) {
+func (st *agentStore) readMessagesColumn(ctx context.Context, id string) (text []byte, err error) {
 	err = st.db.QueryRow(ctx, "select messages from sessions where "+st.schema.rowid[tableSessions]+" = ?", st.rowids[id]).Scan(&text)
 	return text, err
 }
@@ -182,7 +182,7 @@ func (st *agentStore) addColumn(p *part, number uint32, owner, pointer string, l
 	passed := 0 // entries of the old form
 	for i, data := range list {
 		at := fmt.Sprintf("%s/%d", pointer, i)
-		it := p.reset(owner+"#"+at, int64(i))
+		it := p.startItem(owner+"#"+at, int64(i))
 		fault := func(kind session.FaultKind, field, detail string, fallback *string) {
 			ref := session.Ref{Table: p.table, Key: owner + "#" + at}
 			p.faults[number] = append(p.faults[number], session.Fault{Kind: kind, Ref: ref, Field: field, Detail: detail, Default: fallback})
@@ -200,24 +200,24 @@ func (st *agentStore) addColumn(p *part, number uint32, owner, pointer string, l
 			if agent == "" {
 				agent = entry.Message.AgentName2
 			}
-			p.messageItem(number, p.name([]byte(agent)), entry.Message.Implicit, entry.Message.Message, fault)
+			p.decodeMessageItem(number, p.internName([]byte(agent)), entry.Message.Implicit, entry.Message.Message, fault)
 		case entry.SubSession != nil:
 			it.Kind, it.Child = session.SubSession, entry.SubSession.ID
 			p.references[number] = append(p.references[number], reference{int64(i), int64(i), it.Child})
 			st.addNested(p, number, owner, at, entry.SubSession)
-			it = p.reset(owner+"#"+at, int64(i)) // the nested items used it
+			it = p.startItem(owner+"#"+at, int64(i)) // the nested items used it
 			it.Kind, it.Child = session.SubSession, entry.SubSession.ID
 		case entry.Summary != "":
 			it.Kind, it.Text = session.Summary, session.DigestOf(entry.Summary)
 		case len(entry.Error)+len(entry.Termination) > 0:
 			it.Kind = session.Other
 		case entry.Role != "":
-			p.messageItem(number, "", false, data, fault)
+			p.decodeMessageItem(number, "", false, data, fault)
 		default:
 			it.Kind, it.Flags = session.Other, session.Skipped
 			fault(session.UnknownKind, "entry without message, sub_session and summary", "", nil)
 		}
-		p.log.Add(number, it)
+		p.log.AddItem(number, it)
 	}
 	if passed > 0 {
 		s := st.stored[number]
@@ -233,48 +233,48 @@ func (st *agentStore) addNested(p *part, parent uint32, owner, at string, nested
 	if nested.ID == "" {
 		nested.ID = owner + "#" + at
 	}
-	if st.find(nested.ID) != nil {
+	if st.findSession(nested.ID) != nil {
 		return
 	}
-	st.add(&session.Session{
+	st.addSession(&session.Session{
 		ID: nested.ID, Parent: st.stored[parent].ID, Title: nested.Title, Created: nested.CreatedAt,
 	}, 0)
 	st.addColumn(p, st.numbers[nested.ID], owner, at+nestedMessages, nested.Messages)
 }
 
-// Nested reads the JSON of a sub-session as docker agent writes it into an event
+// DecodeNested reads the JSON of a sub-session as docker agent writes it into an event
 // (docs/stores/docker-agent.md#what-is-read): in the form of the old column (docs/stores/docker-agent.md#what-is-read), with the sub-sessions below it. The
 // tree has bodies, and its items say what rows with the same messages would.
 // Their table is "sub_session", their keys lead into the JSON. The root has no
 // Parent: the JSON does not name it. Nothing of data is kept.
-func Nested(data []byte) (*session.Tree, error) {
+func DecodeNested(data []byte) (*session.Tree, error) {
 	var root columnSession
 	if err := json.Unmarshal(data, &root); err != nil {
-		return nil, unnested(err)
+		return nil, explainUnfit(err)
 	}
 	if root.ID == "" {
 		return nil, errors.New("it has no id")
 	}
 	p := newPart(tableNested)
 	st := &agentStore{numbers: map[string]uint32{}, costs: map[string]float64{}, parts: []*part{p}}
-	st.add(&session.Session{ID: root.ID, Title: root.Title, Created: root.CreatedAt}, 0)
+	st.addSession(&session.Session{ID: root.ID, Title: root.Title, Created: root.CreatedAt}, 0)
 	st.addColumn(p, st.numbers[root.ID], root.ID, "", root.Messages)
-	st.group()
-	tree := st.filled(st.trees[0])
+	st.groupTrees()
+	tree := st.copyWithItems(st.trees[0])
 	for _, s := range tree.Sessions {
 		s.Created = s.Created.Truncate(time.Second) // as the sessions table keeps it
 	}
 	f := filler{st: st, lists: map[string][]json.RawMessage{root.ID + "#": root.Messages}}
 	for _, s := range tree.Sessions {
-		if err := f.fill(s); err != nil {
-			return nil, unnested(err)
+		if err := f.fillItem(s); err != nil {
+			return nil, explainUnfit(err)
 		}
 	}
 	return tree, nil
 }
 
-// unnested says without names of Go types which value does not fit.
-func unnested(err error) error {
+// explainUnfit says without names of Go types which value does not fit.
+func explainUnfit(err error) error {
 	var unfit *json.UnmarshalTypeError
 	switch {
 	case !errors.As(err, &unfit):
@@ -300,9 +300,9 @@ type newMessage struct {
 	Marker     json.RawMessage `json:"sessctl"`
 }
 
-// compose is the record of a new message or result, whose body is complete.
-func compose(it *session.Item) ([]byte, error) {
-	m := newMessage{Role: it.Role.String(), CreatedAt: stamp(it.Time), Marker: json.RawMessage(marker)}
+// composeMessage is the record of a new message or result, whose body is complete.
+func composeMessage(it *session.Item) ([]byte, error) {
+	m := newMessage{Role: it.Role.String(), CreatedAt: formatTime(it.Time), Marker: json.RawMessage(marker)}
 	switch {
 	case it.Kind != session.Message || it.Role == session.Assistant || it.Role == session.NoRole || len(it.Calls) > 0:
 		return nil, problem.New(problem.RolledBack, "", "sessctl cannot add an item of kind %s and role %q to a docker agent store", it.Kind, it.Role)
@@ -317,8 +317,8 @@ func compose(it *session.Item) ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// stamp is a time as docker agent writes it, "" for none.
-func stamp(t time.Time) string {
+// formatTime is a time as docker agent writes it, "" for none.
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}

@@ -34,12 +34,12 @@ func FuzzColumn(f *testing.F) {
 		}
 		p := newPart(tableColumn)
 		st := &agentStore{numbers: map[string]uint32{}, rowids: map[string]int64{}, costs: map[string]float64{}, parts: []*part{p}}
-		st.add(owner, 0)
+		st.addSession(owner, 0)
 		st.addColumn(p, st.numbers["S"], "S", "", list)
-		st.group()
+		st.groupTrees()
 		seen, keys := map[string]bool{}, map[string]bool{}
 		for _, bare := range st.trees {
-			for _, s := range st.filled(bare).Sessions {
+			for _, s := range st.copyWithItems(bare).Sessions {
 				if seen[s.ID] {
 					t.Errorf("session %q comes twice", s.ID)
 				}
@@ -72,10 +72,10 @@ func FuzzEncoded(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, stored []byte) {
-		want, err := reloaded(stored)
+		want, err := reencodeMessage(stored)
 		e := &encoder{sorted: map[string][]byte{}}
 		for range 2 {
-			got, failed := e.message([]byte("["), stored)
+			got, failed := e.appendMessage([]byte("["), stored)
 			if (err == nil) != (failed == nil) || err == nil && string(got) != "["+string(want) {
 				t.Fatalf("%v, want %v\ngot  %s\nwant [%s", failed, err, got, want)
 			}

@@ -50,29 +50,29 @@ func newPart(table string) *part {
 func (p *part) decodeAll(b *batch) {
 	for i := range b.rows {
 		w := &b.rows[i]
-		p.row(w, b.json[w.from:w.to])
+		p.addRow(w, b.json[w.from:w.to])
 	}
 }
 
-// row adds the outline of one row of session_items.
-func (p *part) row(w *row, data []byte) {
-	it := p.reset(rowKey(w.id), w.position)
+// addRow adds the outline of one row of session_items.
+func (p *part) addRow(w *row, data []byte) {
+	it := p.startItem(rowKey(w.id), w.position)
 	ref := session.Ref{Table: tableItems, Key: it.Key}
 	fault := func(kind session.FaultKind, field, detail string, fallback *string) {
 		unloads := kind == session.RequiredNull || kind == session.BadMetadata || kind == session.BadSummary && fallback != nil
 		p.faults[w.session] = append(p.faults[w.session], session.Fault{Kind: kind, Ref: ref, Field: field, Detail: detail, Default: fallback, Unloads: unloads})
 	}
 	for _, u := range w.unfit {
-		u.report(fault)
+		u.reportFault(fault)
 	}
 	if p.brief && w.kind != "subsession" {
 		it.Agent = w.agent
-		p.log.Add(w.session, it)
+		p.log.AddItem(w.session, it)
 		return
 	}
 	switch w.kind {
 	case "message":
-		p.messageItem(w.session, w.agent, w.implicit, data, fault)
+		p.decodeMessageItem(w.session, w.agent, w.implicit, data, fault)
 	case "subsession":
 		it.Kind, it.Child = session.SubSession, w.child
 		p.references[w.session] = append(p.references[w.session], reference{w.position, w.id, w.child})
@@ -93,7 +93,7 @@ func (p *part) row(w *row, data []byte) {
 		var object map[string]json.RawMessage // upstream does not look at its values
 		if err := json.Unmarshal(data, &object); err != nil {
 			fault(session.Undecodable, "message_json of the "+w.kind+" item", err.Error(), nil)
-			it.Kind = p.undecoded(w.session, data)
+			it.Kind = p.noteUndecoded(w.session, data)
 			break
 		}
 		var code, message string // "" where it is no text
@@ -105,11 +105,11 @@ func (p *part) row(w *row, data []byte) {
 		it.Kind, it.Flags = session.Other, session.Skipped
 		fault(session.UnknownKind, w.kind, "", nil)
 	}
-	p.log.Add(w.session, it)
+	p.log.AddItem(w.session, it)
 }
 
-// report tells of a value that keeps the whole session from loading.
-func (u unfit) report(fault func(kind session.FaultKind, field, detail string, fallback *string)) {
+// reportFault tells of a value that keeps the whole session from loading.
+func (u unfit) reportFault(fault func(kind session.FaultKind, field, detail string, fallback *string)) {
 	var fallback *string
 	if u.column == "implicit" || u.column == "first_kept_entry" {
 		zero := "0"
@@ -122,14 +122,14 @@ func (u unfit) report(fault func(kind session.FaultKind, field, detail string, f
 	fault(session.BadMetadata, u.column, u.expected, fallback)
 }
 
-// reset starts the next item; what it returns is reused.
-func (p *part) reset(key string, position int64) *session.Item {
+// startItem starts the next item; what it returns is reused.
+func (p *part) startItem(key string, position int64) *session.Item {
 	p.item = session.Item{Table: p.table, Key: key, Position: position, Calls: p.item.Calls[:0], Results: p.item.Results[:0]}
 	return &p.item
 }
 
-// messageItem decodes a chat message into the current item.
-func (p *part) messageItem(number uint32, agent string, implicit bool, data []byte,
+// decodeMessageItem decodes a chat message into the current item.
+func (p *part) decodeMessageItem(number uint32, agent string, implicit bool, data []byte,
 	fault func(kind session.FaultKind, field, detail string, fallback *string),
 ) {
 	it, m := &p.item, &p.message
@@ -137,9 +137,9 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 	if implicit {
 		it.Flags |= session.Implicit
 	}
-	if err := p.decoder.decode(data, agent, m); err != nil {
+	if err := p.decoder.decodeMessage(data, agent, m); err != nil {
 		fault(session.Undecodable, "message_json", err.Error(), nil)
-		it.Kind = p.undecoded(number, data)
+		it.Kind = p.noteUndecoded(number, data)
 		return
 	}
 	if m.marked {
@@ -149,7 +149,7 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 		p.costs[number] += m.cost
 	}
 	it.Role, it.Meaning, it.Text, it.Time = m.role, m.meaning, m.text, m.time
-	it.Model, it.Blocks, it.Size = p.name(m.model), m.blocks, m.size
+	it.Model, it.Blocks, it.Size = p.internName(m.model), m.blocks, m.size
 	it.Flags |= m.flags
 	if m.role == session.NoRole {
 		name := string(m.record.role)
@@ -163,13 +163,13 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 	if m.badTime {
 		fault(session.BadTime, "created_at", notRFC3339, nil)
 	} else if m.hasTime {
-		if bad := implausible(m.time); bad != "" {
+		if bad := explainImplausible(m.time); bad != "" {
 			it.Time = time.Time{}
 			fault(session.BadTime, "created_at", bad, nil)
 		}
 	}
 	for _, c := range m.calls {
-		it.Calls = append(it.Calls, session.Call{ID: string(c.id), Name: p.name(c.name), Form: c.form, Delegation: c.delegation})
+		it.Calls = append(it.Calls, session.Call{ID: string(c.id), Name: p.internName(c.name), Form: c.form, Delegation: c.delegation})
 	}
 	switch m.role {
 	case session.Tool:
@@ -191,16 +191,16 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 	}
 }
 
-// undecoded notes of the fault that was reported last whether its record is a whole
+// noteUndecoded notes of the fault that was reported last whether its record is a whole
 // document, and gives the kind of an item that cannot be decoded.
-func (p *part) undecoded(number uint32, data []byte) session.Kind {
+func (p *part) noteUndecoded(number uint32, data []byte) session.Kind {
 	list := p.faults[number]
-	list[len(list)-1].Whole = jsonedit.Whole(data)
+	list[len(list)-1].Whole = jsonedit.IsWhole(data)
 	return session.Other
 }
 
-// name is a copy of a short string that repeats.
-func (p *part) name(b []byte) string {
+// internName is a copy of a short string that repeats.
+func (p *part) internName(b []byte) string {
 	if s, ok := p.names[string(b)]; ok {
 		return s
 	}
@@ -270,94 +270,94 @@ type decoder struct {
 	scratch     []byte
 }
 
-// decode reads the stored bytes of a message; agent is the row's agent_name.
+// decodeMessage reads the stored bytes of a message; agent is the row's agent_name.
 // The error says what docker agent's own decoder would say and where, and
 // nothing of what the message says; m is empty then.
-func (d *decoder) decode(data []byte, agent string, m *message) error {
+func (d *decoder) decodeMessage(data []byte, agent string, m *message) error {
 	*m = message{record: &d.record, calls: m.calls[:0], blocks: m.blocks[:0]}
-	if !d.fast(data) {
-		if err := d.exact(data); err != nil {
+	if !d.decodeFast(data) {
+		if err := d.decodeExact(data); err != nil {
 			return err
 		}
 	}
-	d.describe(agent, m)
+	d.describeMessage(agent, m)
 	return nil
 }
 
-// describe derives the message from the record. It runs after the last key,
+// describeMessage derives the message from the record. It runs after the last key,
 // because much depends on the role and keys come in any order.
-func (d *decoder) describe(agent string, m *message) {
+func (d *decoder) describeMessage(agent string, m *message) {
 	r := &d.record
-	m.role = session.ParseRole(view(r.role))
+	m.role = session.ParseRole(viewString(r.role))
 	m.text = r.content.digest()
-	m.hasText = !r.content.blank()
+	m.hasText = !r.content.isBlank()
 	for i := range r.parts {
 		p := &r.parts[i]
-		m.hasText = m.hasText || p.isText() && !p.text.blank()
+		m.hasText = m.hasText || p.isText() && !p.text.isBlank()
 		m.hasMedia = m.hasMedia || !p.isText()
 	}
-	m.meaning = d.digest(m.role, agent, m.text)
+	m.meaning = d.digestRecord(m.role, agent, m.text)
 	for i := range r.calls {
-		m.calls = append(m.calls, d.call(&r.calls[i]))
+		m.calls = append(m.calls, d.describeCall(&r.calls[i]))
 	}
 	switch m.role {
 	case session.Tool:
 		m.placeholder = d.isPlaceholder(r.content)
 	case session.System:
-		m.task = d.task(r.content)
+		m.task = d.findTask(r.content)
 	}
 	if len(r.createdAt) > 0 {
-		t, err := time.Parse(time.RFC3339, view(r.createdAt))
+		t, err := time.Parse(time.RFC3339, viewString(r.createdAt))
 		m.time, m.hasTime, m.badTime = t, err == nil, err != nil
 	}
-	m.flags, m.size = r.textFlags(m.role), r.size(m.role)
-	m.blocks = d.blocks(m.role, m.blocks)
+	m.flags, m.size = r.textFlags(m.role), r.requestSize(m.role)
+	m.blocks = d.listBlocks(m.role, m.blocks)
 }
 
-// digest is the meaning of the record. Every part has a fixed length and the
+// digestRecord is the meaning of the record. Every part has a fixed length and the
 // repeated ones begin with a mark, so that no two records run together.
-func (d *decoder) digest(role session.Role, agent string, text session.Digest) session.Digest {
+func (d *decoder) digestRecord(role session.Role, agent string, text session.Digest) session.Digest {
 	r, w := &d.record, &d.meaning
 	w.Reset(role, agent)
 	if role == session.NoRole {
-		w.Add(session.DigestOf(r.role))
+		w.AddDigest(session.DigestOf(r.role))
 	}
-	w.Add(text)
-	w.Add(r.reasoning.digest())
-	w.Add(session.DigestOf(r.callID))
-	w.Mark(flag(r.isError))
+	w.AddDigest(text)
+	w.AddDigest(r.reasoning.digest())
+	w.AddDigest(session.DigestOf(r.callID))
+	w.AddMark(flagByte(r.isError))
 	for i := range r.parts {
 		p := &r.parts[i]
-		w.Mark('p')
-		w.Mark(flag(p.image))
-		w.Mark(flag(p.file))
+		w.AddMark('p')
+		w.AddMark(flagByte(p.image))
+		w.AddMark(flagByte(p.file))
 		for _, l := range [...]literal{p.kind, p.text, p.url, p.detail, p.path, p.fileID, p.mimeType} {
-			w.Add(l.digest())
+			w.AddDigest(l.digest())
 		}
-		w.Add(session.DigestOf(p.document))
+		w.AddDigest(session.DigestOf(p.document))
 	}
 	for i := range r.calls {
 		c := &r.calls[i]
-		w.Mark('c')
-		w.Add(session.DigestOf(c.id))
-		w.Add(session.DigestOf(c.name))
-		w.Add(c.arguments.digest())
+		w.AddMark('c')
+		w.AddDigest(session.DigestOf(c.id))
+		w.AddDigest(session.DigestOf(c.name))
+		w.AddDigest(c.arguments.digest())
 	}
 	return w.Digest()
 }
 
-func flag(b bool) byte {
+func flagByte(b bool) byte {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// call looks into the arguments only where the tool starts a child.
-func (d *decoder) call(c *callRecord) call {
-	out := call{id: c.id, name: c.name, form: d.form(c.arguments)}
-	if session.IsDelegation(view(c.name)) {
-		out.delegation = session.DelegationFor(string(c.name), string(d.unquote(c.arguments)))
+// describeCall looks into the arguments only where the tool starts a child.
+func (d *decoder) describeCall(c *callRecord) call {
+	out := call{id: c.id, name: c.name, form: d.argumentsForm(c.arguments)}
+	if session.IsDelegation(viewString(c.name)) {
+		out.delegation = session.DelegationFor(string(c.name), string(d.unquoteLiteral(c.arguments)))
 	}
 	return out
 }
@@ -373,39 +373,39 @@ func (d *decoder) isPlaceholder(content literal) bool {
 	if d.record.marked { // a real result that a repair put back, whatever it says
 		return false
 	}
-	return len(content) <= maxPlaceholder && session.IsPlaceholder(view(d.unquote(content)))
+	return len(content) <= maxPlaceholder && session.IsPlaceholder(viewString(d.unquoteLiteral(content)))
 }
 
-// task finds what docker agent writes into the first message of a child. The
+// findTask finds what docker agent writes into the first message of a child. The
 // last end mark counts: a task may quote a prompt that has marks of its own.
-func (d *decoder) task(content literal) session.Digest {
+func (d *decoder) findTask(content literal) session.Digest {
 	if !bytes.Contains(content, []byte(`\u003ctask\u003e`)) {
 		return 0
 	}
-	_, rest, _ := bytes.Cut(d.unquote(content), []byte("<task>\n"))
+	_, rest, _ := bytes.Cut(d.unquoteLiteral(content), []byte("<task>\n"))
 	if end := bytes.LastIndex(rest, []byte("\n</task>")); end >= 0 {
 		return session.DigestOf(rest[:end])
 	}
 	return 0
 }
 
-// unquote gives the text of a literal, valid until the next call.
-func (d *decoder) unquote(l literal) []byte {
+// unquoteLiteral gives the text of a literal, valid until the next call.
+func (d *decoder) unquoteLiteral(l literal) []byte {
 	if bytes.IndexByte(l, '\\') < 0 {
-		return l.inner()
+		return l.innerBytes()
 	}
-	s := jsonscan.Over(l)
+	s := jsonscan.NewScanner(l)
 	d.scratch, _ = s.AppendText(d.scratch[:0]) // never fails on a literal
 	return d.scratch
 }
 
-// view is b as a string without a copy, for callees that keep nothing of it.
-func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+// viewString is b as a string without a copy, for callees that keep nothing of it.
+func viewString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// form says what the text of a call's arguments is.
-func (d *decoder) form(arguments literal) session.ArgsForm {
-	text := d.unquote(arguments)
-	if s := jsonscan.Over(text); len(text) == 0 || s.Next() == '{' && jsonscan.Valid(text) {
+// argumentsForm says what the text of a call's arguments is.
+func (d *decoder) argumentsForm(arguments literal) session.ArgsForm {
+	text := d.unquoteLiteral(arguments)
+	if s := jsonscan.NewScanner(text); len(text) == 0 || s.PeekByte() == '{' && jsonscan.IsUsualJSON(text) {
 		return session.ArgsObject
 	}
 	return session.FormOf(string(text))

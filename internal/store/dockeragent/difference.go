@@ -41,14 +41,14 @@ type rowEdit map[string]rewrite
 // that is not what the change was planned for.
 type rewrite func(stored driver.Value) (value any, ok bool)
 
-// becomes sets a value in the place of a known one.
-func becomes(value any, known func(stored driver.Value) bool) rewrite {
+// replaceKnown sets a value in the place of a known one.
+func replaceKnown(value any, known func(stored driver.Value) bool) rewrite {
 	return func(stored driver.Value) (any, bool) { return value, known(stored) }
 }
 
-// stays leaves a value as it is, which must be the known one.
-func stays(known func(stored driver.Value) bool) rewrite {
-	return func(stored driver.Value) (any, bool) { return table.Kept(stored), known(stored) }
+// keepKnown leaves a value as it is, which must be the known one.
+func keepKnown(known func(stored driver.Value) bool) rewrite {
+	return func(stored driver.Value) (any, bool) { return table.CloneValue(stored), known(stored) }
 }
 
 // differenceOf is what a change makes of the records.
@@ -56,29 +56,29 @@ func differenceOf(c *store.Change, sc *schema) (*difference, error) {
 	d := &difference{
 		removed: map[int64]string{}, sessions: map[string]rowEdit{}, items: map[int64]rowEdit{},
 	}
-	sessions, err := change.Of(c)
+	sessions, err := change.CompareSessions(c)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range sessions {
-		if err := d.session(s, sc); err != nil {
+		if err := d.compareSession(s, sc); err != nil {
 			return nil, err
 		}
-		if err := d.list(s, sc); err != nil {
+		if err := d.compareItems(s, sc); err != nil {
 			return nil, err
 		}
 	}
 	return d, nil
 }
 
-// session notes what becomes of the record of a session itself.
-func (d *difference) session(s *change.Session, sc *schema) error {
+// compareSession notes what becomes of the record of a session itself.
+func (d *difference) compareSession(s *change.Session, sc *schema) error {
 	if s.Was == nil {
 		d.created = append(d.created, s.Is)
 		return nil
 	}
 	r := rowEdit{}
-	if err := r.set(s.Sets, sc); err != nil {
+	if err := r.setColumns(s.Sets, sc); err != nil {
 		return err
 	}
 	if s.Is.Parent != s.Was.Parent {
@@ -86,23 +86,23 @@ func (d *difference) session(s *change.Session, sc *schema) error {
 		if s.Is.Parent != "" {
 			parent = s.Is.Parent
 		}
-		r["parent_id"] = becomes(parent, func(v driver.Value) bool { return column.Text(v) == s.Was.Parent })
+		r["parent_id"] = replaceKnown(parent, func(v driver.Value) bool { return column.Text(v) == s.Was.Parent })
 	}
-	indexRefs(r, s.Was.IndexRefs, s.Is.IndexRefs)
+	noteIndexRefs(r, s.Was.IndexRefs, s.Is.IndexRefs)
 	if len(r) > 0 {
 		d.sessions[s.Is.ID] = r
 	}
 	return nil
 }
 
-// list notes what becomes of the items of a session.
-func (d *difference) list(s *change.Session, sc *schema) error {
+// compareItems notes what becomes of the items of a session.
+func (d *difference) compareItems(s *change.Session, sc *schema) error {
 	for i := range s.Items {
 		it := &s.Items[i]
 		if it.Was == nil {
 			d.inserted = append(d.inserted, placed{session: s.Is.ID, item: it.Is})
 		} else if it.Differs() {
-			if err := d.item(it, s.Is.ID, sc); err != nil {
+			if err := d.compareItem(it, s.Is.ID, sc); err != nil {
 				return err
 			}
 		}
@@ -118,53 +118,53 @@ func (d *difference) list(s *change.Session, sc *schema) error {
 		return nil
 	}
 	d.listed = append(d.listed, s.Is.ID)
-	return inRows(s.Was, s.Is)
+	return requireRows(s.Was, s.Is)
 }
 
-// item notes what becomes of an item that stays, in this session.
-func (d *difference) item(it *change.Item, session string, sc *schema) error {
+// compareItem notes what becomes of an item that stays, in this session.
+func (d *difference) compareItem(it *change.Item, session string, sc *schema) error {
 	row, err := rowOf(it.Was, it.From)
 	if err != nil {
 		return err
 	}
 	r := rowEdit{
-		"session_id": stays(func(v driver.Value) bool { return column.Text(v) == it.From }),
-		"position":   stays(func(v driver.Value) bool { return sortKey(v) == it.Was.Position }),
+		"session_id": keepKnown(func(v driver.Value) bool { return column.Text(v) == it.From }),
+		"position":   keepKnown(func(v driver.Value) bool { return sortKey(v) == it.Was.Position }),
 	}
-	if err := r.set(it.Sets, sc); err != nil {
+	if err := r.setColumns(it.Sets, sc); err != nil {
 		return err
 	}
 	if it.Moves {
-		r["session_id"] = becomes(session, func(v driver.Value) bool { return column.Text(v) == it.From })
+		r["session_id"] = replaceKnown(session, func(v driver.Value) bool { return column.Text(v) == it.From })
 		d.moved = append(d.moved, row)
 	}
 	var texts []rewording
 	for _, v := range it.Values {
 		if at := textPlaceOf(v); at != nil {
 			texts = append(texts, rewording{v, at})
-		} else if err := r.value(it, v, sc); err != nil {
+		} else if err := r.setValue(it, v, sc); err != nil {
 			return err
 		}
 	}
 	if len(texts) > 0 {
-		r["message_json"] = reword(texts, len(it.Was.Calls))
+		r["message_json"] = rewordMessage(texts, len(it.Was.Calls))
 	}
 	d.items[row] = r
 	return nil
 }
 
-// value notes a value that has a column of its own.
-func (r rowEdit) value(it *change.Item, v change.Value, sc *schema) error {
+// setValue notes a value that has a column of its own.
+func (r rowEdit) setValue(it *change.Item, v change.Value, sc *schema) error {
 	switch v.Field {
 	case session.FieldPosition:
-		r["position"] = becomes(it.Is.Position, func(v driver.Value) bool { return sortKey(v) == it.Was.Position })
+		r["position"] = replaceKnown(it.Is.Position, func(v driver.Value) bool { return sortKey(v) == it.Was.Position })
 	case change.FieldAgent:
-		r["agent_name"] = becomes(v.Is, func(stored driver.Value) bool { return column.Text(stored) == v.Was })
+		r["agent_name"] = replaceKnown(v.Is, func(stored driver.Value) bool { return column.Text(stored) == v.Was })
 	case change.FieldKeptFrom:
 		if !sc.has(tableItems, "first_kept_entry") {
-			return noColumn(tableItems, "first_kept_entry", sc)
+			return noColumnError(tableItems, "first_kept_entry", sc)
 		}
-		r["first_kept_entry"] = becomes(it.Is.KeptFrom, func(v driver.Value) bool { n, _ := v.(int64); return n == it.Was.KeptFrom })
+		r["first_kept_entry"] = replaceKnown(it.Is.KeptFrom, func(v driver.Value) bool { n, _ := v.(int64); return n == it.Was.KeptFrom })
 	case change.FieldDelegation: // is read of the sub-session items
 	default:
 		return problem.New(problem.RolledBack, "", "record %s of %s cannot be changed: this kind of store has no place for another %s", idText(it.Was.Key), it.Was.Table, v.Field)
@@ -175,46 +175,46 @@ func (r rowEdit) value(it *change.Item, v change.Value, sc *schema) error {
 // rowOf is the row of a stored item of a session.
 func rowOf(it *session.Item, home string) (int64, error) {
 	if it.Table == tableColumn {
-		return 0, onlyInColumn(home)
+		return 0, columnOnlyError(home)
 	}
 	row, err := strconv.ParseInt(it.Key, 10, 64)
 	if err != nil {
-		return 0, noRecord(it.Table, it.Key)
+		return 0, noRecordError(it.Table, it.Key)
 	}
 	return row, nil
 }
 
-// inRows makes sure that all items of a session are rows: one row would hide
+// requireRows makes sure that all items of a session are rows: one row would hide
 // what only the old column holds (docs/stores/docker-agent.md#what-is-read).
-func inRows(lists ...*session.Session) error {
+func requireRows(lists ...*session.Session) error {
 	for _, s := range lists {
 		if s == nil {
 			continue
 		}
-		if columnOnly(s) {
-			return onlyInColumn(s.ID)
+		if isColumnOnly(s) {
+			return columnOnlyError(s.ID)
 		}
 	}
 	return nil
 }
 
-// columnOnly reports whether a session has something in the old column and no
+// isColumnOnly reports whether a session has something in the old column and no
 // rows: the column is read for no other session.
-func columnOnly(s *session.Session) bool {
+func isColumnOnly(s *session.Session) bool {
 	return slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Table == tableColumn }) ||
 		slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Field == columnField && f.Item < 0 })
 }
 
-func onlyInColumn(session string) error {
+func columnOnlyError(session string) error {
 	return problem.New(problem.RolledBack, "open the store once with docker agent, which moves them into the item table if it can",
 		"session %s cannot be repaired: its messages are only in the old messages column", session)
 }
 
-func noColumn(table, column string, sc *schema) error {
+func noColumnError(table, column string, sc *schema) error {
 	return problem.New(problem.RolledBack, "", "%s cannot be set: table %s of schema generation %s has no such column", column, table, sc.name())
 }
 
-func noRecord(table, key string) error {
+func noRecordError(table, key string) error {
 	return problem.New(problem.RolledBack, "", "record %s of %s cannot be changed: it is not in the store under that key", idText(key), table)
 }
 
@@ -246,10 +246,10 @@ func textPlaceOf(v change.Value) *textPlace {
 	return nil
 }
 
-// reword changes a message at the calls of a known number, byte by byte. ok is
+// rewordMessage changes a message at the calls of a known number, byte by byte. ok is
 // false for one that does not say what was known of it, and for one in which
 // docker agent would read something else afterwards than is meant.
-func reword(list []rewording, calls int) rewrite {
+func rewordMessage(list []rewording, calls int) rewrite {
 	return func(stored driver.Value) (_ any, ok bool) {
 		doc := []byte(column.Text(stored))
 		var meant, read chatMessage
@@ -264,7 +264,7 @@ func reword(list []rewording, calls int) rewrite {
 			*text = r.Is
 			value, _ := json.Marshal(r.Is) // as docker agent encodes it; never fails on a string
 			var err error
-			if doc, err = jsonedit.Set(doc, r.pointer, value); err != nil {
+			if doc, err = jsonedit.SetValue(doc, r.pointer, value); err != nil {
 				return nil, false
 			}
 		}

@@ -31,7 +31,7 @@ func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
 		return nil, err
 	}
 	sc, _, err := readSchema(ctx, edit.DB())
-	if why := sc.readOnly(); err == nil && why != "" {
+	if why := sc.explainReadOnly(); err == nil && why != "" {
 		err = problem.New(problem.Unreadable, "upgrade sessctl or docker agent, whichever is older; or export the store with `sessctl export` and repair the stream",
 			"%s cannot be repaired in place: %s", path, why)
 	}
@@ -51,7 +51,7 @@ func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, erro
 }
 
 func (e *editor) Sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
-	result, err := sums(ctx, e.DB(), &e.schema, sessions, true)
+	result, err := readSums(ctx, e.DB(), &e.schema, sessions, true)
 	return result, e.DB().Explain(err)
 }
 
@@ -61,7 +61,7 @@ func (e *editor) Write(ctx context.Context, change *store.Change) error {
 		return err
 	}
 	w := writer{edit: e.Edit, schema: &e.schema, encoder: &e.encoder, change: change, difference: d}
-	return e.DB().Explain(w.write(ctx))
+	return e.DB().Explain(w.writeChange(ctx))
 }
 
 func (e *editor) Revert(ctx context.Context, journal []byte) error {
@@ -142,7 +142,7 @@ var childColumns = []struct {
 // createSessions writes the rows of new sessions.
 func (w *writer) createSessions(ctx context.Context) error {
 	for _, s := range w.created {
-		row, err := w.childRow(ctx, s)
+		row, err := w.buildChildRow(ctx, s)
 		if err != nil {
 			return err
 		}
@@ -153,9 +153,9 @@ func (w *writer) createSessions(ctx context.Context) error {
 	return nil
 }
 
-// childRow is the row of a new session, as docker agent would have written it
+// buildChildRow is the row of a new session, as docker agent would have written it
 // below its parent.
-func (w *writer) childRow(ctx context.Context, s *session.Session) ([]table.Field, error) {
+func (w *writer) buildChildRow(ctx context.Context, s *session.Session) ([]table.Field, error) {
 	columns := []string{"created_at"}
 	for _, c := range childColumns {
 		if w.schema.has(tableSessions, c.name) {
@@ -163,10 +163,10 @@ func (w *writer) childRow(ctx context.Context, s *session.Session) ([]table.Fiel
 		}
 	}
 	parent := map[string]any{}
-	err := scanRows(ctx, w.edit.DB(), w.schema, tableSessions, "id", columns, idList{s.Parent}.parameter(),
+	err := scanRows(ctx, w.edit.DB(), w.schema, tableSessions, "id", columns, idList{s.Parent}.queryParameter(),
 		func(_ int64, values []driver.Value) error {
 			for i, c := range columns {
-				parent[c] = table.Kept(values[i])
+				parent[c] = table.CloneValue(values[i])
 				if becomes := w.sessions[s.Parent][c]; becomes != nil { // the row is changed later
 					parent[c], _ = becomes(values[i])
 				}
@@ -179,7 +179,7 @@ func (w *writer) childRow(ctx context.Context, s *session.Session) ([]table.Fiel
 	if len(parent) == 0 {
 		return nil, problem.New(problem.RolledBack, "", "session %s cannot be created: its parent %s has no row in the store", s.ID, idText(s.Parent))
 	}
-	var created any = stamp(s.Created)
+	var created any = formatTime(s.Created)
 	if created == "" {
 		created = parent["created_at"]
 	}
@@ -189,7 +189,7 @@ func (w *writer) childRow(ctx context.Context, s *session.Session) ([]table.Fiel
 		if !exists {
 			continue
 		}
-		if !c.fromParent || value == nil || !readable(c.name, value) {
+		if !c.fromParent || value == nil || !isReadable(c.name, value) {
 			value = c.value
 		}
 		row = append(row, table.Field{Name: c.name, Value: value})
@@ -205,7 +205,7 @@ func (w *writer) insertItems(ctx context.Context) error {
 		if p.item.Kind == session.SubSession {
 			row = append(row, table.Field{Name: "item_type", Value: "subsession"}, table.Field{Name: "subsession_id", Value: p.item.Child})
 		} else {
-			data, err := compose(p.item)
+			data, err := composeMessage(p.item)
 			if err != nil {
 				return err
 			}
@@ -223,26 +223,26 @@ func (w *writer) insertItems(ctx context.Context) error {
 	return nil
 }
 
-// set notes columns that get values of their own.
-func (r rowEdit) set(sets []session.Edit, sc *schema) error {
+// setColumns notes columns that get values of their own.
+func (r rowEdit) setColumns(sets []session.Edit, sc *schema) error {
 	for _, e := range sets {
 		if e.Ref.Table == tableColumn {
-			return onlyInColumn(e.Ref.Session)
+			return columnOnlyError(e.Ref.Session)
 		}
 		if e.Op != session.Set || !sc.has(e.Ref.Table, e.Field) {
-			return noColumn(e.Ref.Table, e.Field, sc)
+			return noColumnError(e.Ref.Table, e.Field, sc)
 		}
-		value, err := typed(e.Ref.Table, e.Field, e.Value)
+		value, err := parseColumnValue(e.Ref.Table, e.Field, e.Value)
 		if err != nil {
 			return err
 		}
-		r[e.Field] = becomes(value, func(driver.Value) bool { return true })
+		r[e.Field] = replaceKnown(value, func(driver.Value) bool { return true })
 	}
 	return nil
 }
 
-// typed is a value as the column holds it; nil for NULL.
-func typed(table, column string, text *string) (any, error) {
+// parseColumnValue is a value as the column holds it; nil for NULL.
+func parseColumnValue(table, column string, text *string) (any, error) {
 	if text == nil {
 		return nil, nil
 	}

@@ -134,8 +134,8 @@ func copied(tree *session.Tree) *session.Tree {
 	return c
 }
 
-// number gives the items of a session dense positions.
-func number(s *session.Session) {
+// expectNumber gives the items of a session dense positions.
+func expectNumber(s *session.Session) {
 	for i := range s.Items {
 		s.Items[i].Position = int64(i)
 	}

@@ -37,7 +37,7 @@ func TestRandomChanges(t *testing.T) {
 					r.change()
 				}
 				for _, s := range r.tree.Sessions {
-					number(s)
+					expectNumber(s)
 				}
 				e := begin(t, path)
 				sums := sumsOf(t, e, idsOf(tree))

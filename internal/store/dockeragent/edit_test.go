@@ -58,7 +58,7 @@ func repaired(before *session.Tree) *session.Tree {
 	p.Items = slices.Insert(p.Items, 5, result)
 	after.Sessions = append(after.Sessions, child)
 	for _, s := range after.Sessions {
-		number(s)
+		expectNumber(s)
 	}
 	for i := range p.IndexRefs {
 		p.IndexRefs[i].Index = session.RemapIndex(before.Sessions[0], p, p.IndexRefs[i].Index)
@@ -238,7 +238,7 @@ func TestRevertOfManySessions(t *testing.T) {
 		after.Sessions = append(after.Sessions, &session.Session{ID: id, Parent: before.Root().ID, Title: "Transferred task", Created: time.Unix(1.77e9, 0).UTC()})
 		after.Root().Items = append(after.Root().Items, session.Item{Key: fmt.Sprint("new-", i), Kind: session.SubSession, Child: id})
 	}
-	number(after.Root())
+	expectNumber(after.Root())
 	e := begin(t, path)
 	if err := e.Write(t.Context(), &store.Change{Before: before, After: after}); err != nil {
 		t.Fatal(err)

@@ -17,12 +17,12 @@ var filled = map[string][]string{
 	tableSessions: {"id", "parent_id", "title", "created_at"},
 }
 
-// examine finds out what a repair has to be sure of in the tables that it writes, whatever
+// examineTables finds out what a repair has to be sure of in the tables that it writes, whatever
 // migrations are on record: that it can make a row, that a row is found by its id, and
 // that no value of one depends on what sessctl does not know. Triggers and unique indexes
 // count where a migration is not known, which may have made them: others were added by
 // somebody, and are tried when they are met.
-func (s *schema) examine(ctx context.Context, db *sqlite.DB) error {
+func (s *schema) examineTables(ctx context.Context, db *sqlite.DB) error {
 	keys, err := db.ForeignKeys(ctx)
 	if err != nil {
 		return db.Explain(err)
@@ -43,18 +43,18 @@ func (s *schema) examine(ctx context.Context, db *sqlite.DB) error {
 			continue
 		}
 		for _, i := range d.Unique {
-			s.doubt("index %s allows no two rows of %s with the same values of %s", shown(i.Name), table, named(i.Columns))
+			s.noteDoubt("index %s allows no two rows of %s with the same values of %s", displayName(i.Name), table, joinNames(i.Columns))
 		}
 		for _, t := range s.triggers {
 			if strings.EqualFold(t.Table, table) {
-				s.doubt("trigger %s acts on changes of %s", shown(t.Name), table)
+				s.noteDoubt("trigger %s acts on changes of %s", displayName(t.Name), table)
 			}
 		}
 	}
 	return nil
 }
 
-func (s *schema) doubt(format string, args ...any) {
+func (s *schema) noteDoubt(format string, args ...any) {
 	s.doubts = append(s.doubts, fmt.Sprintf(format, args...))
 }
 
@@ -73,23 +73,23 @@ func (s *schema) examineColumns(table string, d *sqlite.Definition) {
 			key = append(key, c.Name)
 		}
 		if c.NotNull && (c.Default == "" || strings.EqualFold(c.Default, "null")) && !slices.Contains(filled, c.Name) {
-			s.doubt("column %s of %s needs a value that sessctl does not know", shown(c.Name), table)
+			s.noteDoubt("column %s of %s needs a value that sessctl does not know", displayName(c.Name), table)
 		}
 		if isKnown && len(s.later) > 0 && !strings.EqualFold(c.Type, of) {
-			s.doubt("column %s of %s holds %s, not %s", c.Name, table, shown(c.Type), of)
+			s.noteDoubt("column %s of %s holds %s, not %s", c.Name, table, displayName(c.Type), of)
 		}
 		if isKnown && checks[strings.ToLower(c.Name)] {
-			s.doubt("a CHECK of %s tests column %s", table, c.Name)
+			s.noteDoubt("a CHECK of %s tests column %s", table, c.Name)
 		}
 		if table == tableItems && !isKnown && !c.Generated {
 			s.ties = append(s.ties, tie{
 				where: fmt.Sprintf("i.%s is not %s", sqlite.Quoted(c.Name), defaultOf(c.Default)), moves: true,
-				why: fmt.Sprintf("has a value in column %s, and sessctl does not know what that means for the session", shown(c.Name)),
+				why: fmt.Sprintf("has a value in column %s, and sessctl does not know what that means for the session", displayName(c.Name)),
 			})
 		}
 	}
 	if !slices.Equal(key, []string{"id"}) {
-		s.doubt("the key of %s is not its column id", table)
+		s.noteDoubt("the key of %s is not its column id", table)
 	}
 }
 
@@ -98,7 +98,7 @@ func (s *schema) examineKey(table string, k sqlite.ForeignKey) {
 	known := []string{"sessions.parent_id", "sessions.branch_parent_session_id", "session_items.session_id", "session_items.subsession_id"}
 	switch {
 	case k.From == table && (k.Parent != tableSessions || !slices.Contains(known, table+"."+strings.Join(k.Columns, ","))):
-		s.doubt("column %s of %s refers to table %s", named(k.Columns), table, shown(k.Parent))
+		s.noteDoubt("column %s of %s refers to table %s", joinNames(k.Columns), table, displayName(k.Parent))
 	case k.From != table && table == tableItems && strings.EqualFold(k.Parent, table) && !slices.Contains(k.To, ""):
 		var same []string
 		for n := range k.Columns {
@@ -106,7 +106,7 @@ func (s *schema) examineKey(table string, k sqlite.ForeignKey) {
 		}
 		s.ties = append(s.ties, tie{
 			where: fmt.Sprintf("exists(select 1 from %s r where %s)", sqlite.Quoted(k.From), strings.Join(same, " and ")),
-			why:   fmt.Sprintf("has a row of table %s that refers to it, and sessctl does not know what that means", shown(k.From)),
+			why:   fmt.Sprintf("has a row of table %s that refers to it, and sessctl does not know what that means", displayName(k.From)),
 		})
 	}
 }
@@ -116,7 +116,7 @@ func columnsOf(table string) map[string]string {
 	list := map[string]string{}
 	for _, m := range migrations {
 		for _, c := range m.columns {
-			if of, column := columnOf(c); of == table {
+			if of, column := splitColumnName(c); of == table {
 				list[column] = c[len(table)+len(column)+2:]
 			}
 		}
@@ -165,8 +165,8 @@ func defaultOf(standard string) string {
 	return "(" + standard + ")"
 }
 
-// differs says what sessctl does not know of the schema.
-func (s *schema) differs() string {
+// describeUnknown says what sessctl does not know of the schema.
+func (s *schema) describeUnknown() string {
 	if len(s.later) == 0 {
 		return "The tables are not those that docker agent creates"
 	}
@@ -175,11 +175,11 @@ func (s *schema) differs() string {
 		noun = "migrations "
 	}
 	return fmt.Sprintf("The database has %s%s, which sessctl does not know (it knows migrations up to %s)",
-		noun, named(s.later), generationName(migrations[len(migrations)-1].number))
+		noun, joinNames(s.later), generationName(migrations[len(migrations)-1].number))
 }
 
-// unread says which tables and columns are not read.
-func (s *schema) unread() string {
+// describeUnread says which tables and columns are not read.
+func (s *schema) describeUnread() string {
 	var list, pointing []string
 	for _, table := range slices.Sorted(maps.Keys(s.columns)) {
 		if len(columnsOf(table)) == 0 && table != "migrations" && !strings.HasPrefix(table, "sqlite_") {
@@ -196,32 +196,32 @@ func (s *schema) unread() string {
 	}
 	text := "Sessions and items were read."
 	if len(list) > 0 {
-		text += " Neither read nor changed by a repair: " + named(list) + "."
+		text += " Neither read nor changed by a repair: " + joinNames(list) + "."
 	}
 	if len(pointing) > 0 {
-		text += " What " + named(pointing) + " says about a session stays with that session, even if a repair moves messages to another one."
+		text += " What " + joinNames(pointing) + " says about a session stays with that session, even if a repair moves messages to another one."
 	}
 	return text
 }
 
-// named lists names from the database, the first few of many.
-func named(names []string) string {
+// joinNames lists names from the database, the first few of many.
+func joinNames(names []string) string {
 	const most = 6
 	var list []string
 	for _, name := range names[:min(len(names), most)] {
-		list = append(list, shown(name))
+		list = append(list, displayName(name))
 	}
 	if more := len(names) - most; more > 0 {
 		list = append(list, fmt.Sprintf("%d more", more))
 	}
-	return joined(list)
+	return joinWords(list)
 }
 
 var plainName = pattern.Lazy(`^[\w.]{1,60}$`)
 
-// shown is a name from the database: in quotes, and not all of a long one, where it is no
+// displayName is a name from the database: in quotes, and not all of a long one, where it is no
 // usual one.
-func shown(name string) string {
+func displayName(name string) string {
 	if plainName().MatchString(name) {
 		return name
 	}

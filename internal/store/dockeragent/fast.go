@@ -43,131 +43,131 @@ type callRecord struct {
 // keySet remembers the keys of one object, by a number for each.
 type keySet uint16
 
-// add is false for a key that was there before: which one counts, and how two
+// addKey is false for a key that was there before: which one counts, and how two
 // of them merge, is left to the exact path.
-func (k *keySet) add(key int) bool {
+func (k *keySet) addKey(key int) bool {
 	bit := keySet(1) << key
 	repeated := *k&bit != 0
 	*k |= bit
 	return !repeated
 }
 
-// fast fills the record from the forms that docker agent writes. false means
+// decodeFast fills the record from the forms that docker agent writes. false means
 // that the exact path has to look; it says nothing about the message.
-func (d *decoder) fast(data []byte) bool {
-	d.scan, d.defined = scanner{Scanner: jsonscan.Over(data)}, d.defined[:0]
+func (d *decoder) decodeFast(data []byte) bool {
+	d.scan, d.defined = scanner{Scanner: jsonscan.NewScanner(data)}, d.defined[:0]
 	s, r := &d.scan, &d.record
 	*r = record{parts: r.parts[:0], calls: r.calls[:0]}
 	var seen keySet
-	return s.Members(func(key []byte) bool {
+	return s.VisitMembers(func(key []byte) bool {
 		switch string(key) {
 		case "role":
-			return seen.add(0) && s.plain(&r.role)
+			return seen.addKey(0) && s.readPlain(&r.role)
 		case "content":
-			return seen.add(1) && s.text(&r.content)
+			return seen.addKey(1) && s.readLiteral(&r.content)
 		case "reasoning_content":
-			return seen.add(2) && s.text(&r.reasoning)
+			return seen.addKey(2) && s.readLiteral(&r.reasoning)
 		case "tool_calls":
-			return seen.add(3) && d.toolCalls()
+			return seen.addKey(3) && d.readToolCalls()
 		case "tool_call_id":
-			return seen.add(4) && s.plain(&r.callID)
+			return seen.addKey(4) && s.readPlain(&r.callID)
 		case "created_at":
-			return seen.add(5) && s.plain(&r.createdAt)
+			return seen.addKey(5) && s.readPlain(&r.createdAt)
 		case "model":
-			return seen.add(6) && s.plain(&r.model)
+			return seen.addKey(6) && s.readPlain(&r.model)
 		case "usage":
-			return seen.add(7) && s.usage(&r.hasUsage)
+			return seen.addKey(7) && s.usage(&r.hasUsage)
 		case "cost":
-			return seen.add(8) && s.float(&r.cost)
+			return seen.addKey(8) && s.readFloat(&r.cost)
 		case "is_error":
-			return seen.add(9) && s.boolean(&r.isError)
+			return seen.addKey(9) && s.readBool(&r.isError)
 		case "multi_content":
-			return seen.add(10) && d.multiContent()
+			return seen.addKey(10) && d.readMultiContent()
 		case "sessctl":
-			return seen.add(11) && s.marker(&r.marked)
+			return seen.addKey(11) && s.readMarker(&r.marked)
 		case "thinking_signature":
-			return seen.add(12) && s.text(&r.signature)
+			return seen.addKey(12) && s.readLiteral(&r.signature)
 		case "thought_signature":
-			return seen.add(13) && s.base64(&r.thought)
+			return seen.addKey(13) && s.readBase64(&r.thought)
 		case "cache_control":
-			return seen.add(14) && s.boolean(&r.cached)
+			return seen.addKey(14) && s.readBool(&r.cached)
 		case "tool_definitions":
-			return s.Elements(d.definition)
+			return s.VisitElements(d.consumeDefinition)
 		}
-		return s.member(messageShape, key)
-	}) && s.End()
+		return s.skipMember(messageShape, key)
+	}) && s.IsAtEnd()
 }
 
-// marker consumes the value of sessctl's own key.
-func (s *scanner) marker(marked *bool) bool {
-	s.Next()
+// readMarker consumes the value of sessctl's own key.
+func (s *scanner) readMarker(marked *bool) bool {
+	s.PeekByte()
 	from := s.Pos
-	if !s.value(nil) {
+	if !s.skipValue(nil) {
 		return false
 	}
 	*marked = string(s.Data[from:s.Pos]) == marker
 	return true
 }
 
-func (d *decoder) toolCalls() bool {
+func (d *decoder) readToolCalls() bool {
 	s, r := &d.scan, &d.record
-	return s.Elements(func() bool {
+	return s.VisitElements(func() bool {
 		var c callRecord
 		var seen keySet
-		ok := s.Members(func(key []byte) bool {
+		ok := s.VisitMembers(func(key []byte) bool {
 			switch string(key) {
 			case "id":
-				return seen.add(0) && s.plain(&c.id)
+				return seen.addKey(0) && s.readPlain(&c.id)
 			case "function":
-				return seen.add(1) && s.function(&c)
+				return seen.addKey(1) && s.readFunction(&c)
 			}
-			return s.member(callShape, key)
+			return s.skipMember(callShape, key)
 		})
 		r.calls = append(r.calls, c)
 		return ok
 	})
 }
 
-func (s *scanner) function(c *callRecord) bool {
+func (s *scanner) readFunction(c *callRecord) bool {
 	var seen keySet
-	return s.Members(func(key []byte) bool {
+	return s.VisitMembers(func(key []byte) bool {
 		switch string(key) {
 		case "name":
-			return seen.add(0) && s.plain(&c.name)
+			return seen.addKey(0) && s.readPlain(&c.name)
 		case "arguments":
-			return seen.add(1) && s.text(&c.arguments)
+			return seen.addKey(1) && s.readLiteral(&c.arguments)
 		}
-		return s.member(functionShape, key)
+		return s.skipMember(functionShape, key)
 	})
 }
 
 // usage consumes the usage of a message. Nobody asks more of it than whether there is one.
 func (s *scanner) usage(there *bool) bool {
-	*there = s.Next() == '{'
-	return s.value(usageShape)
+	*there = s.PeekByte() == '{'
+	return s.skipValue(usageShape)
 }
 
-func (d *decoder) multiContent() bool {
+func (d *decoder) readMultiContent() bool {
 	s, r := &d.scan, &d.record
-	return s.Elements(func() bool {
+	return s.VisitElements(func() bool {
 		var p partRecord
 		var seen keySet
-		ok := s.Members(func(key []byte) bool {
+		ok := s.VisitMembers(func(key []byte) bool {
 			switch string(key) {
 			case "type":
-				return seen.add(0) && s.text(&p.kind)
+				return seen.addKey(0) && s.readLiteral(&p.kind)
 			case "text":
-				return seen.add(1) && s.text(&p.text)
+				return seen.addKey(1) && s.readLiteral(&p.text)
 			case "image_url":
 				p.image = true
-				return seen.add(2) && s.texts(imageShape, [3]string{"url", "detail"}, [3]*literal{&p.url, &p.detail})
+				return seen.addKey(2) && s.texts(imageShape, [3]string{"url", "detail"}, [3]*literal{&p.url, &p.detail})
 			case "file":
 				p.file = true
-				return seen.add(3) && s.texts(fileShape, [3]string{"path", "file_id", "mime_type"}, [3]*literal{&p.path, &p.fileID, &p.mimeType})
+				return seen.addKey(3) && s.texts(fileShape, [3]string{"path", "file_id", "mime_type"}, [3]*literal{&p.path, &p.fileID, &p.mimeType})
 			case "document": // its meaning needs normalised JSON
 				return false
 			}
-			return s.member(partShape, key)
+			return s.skipMember(partShape, key)
 		})
 		r.parts = append(r.parts, p)
 		return ok
@@ -177,13 +177,13 @@ func (d *decoder) multiContent() bool {
 // texts consumes an object of which some members are texts that the record needs.
 func (s *scanner) texts(sh *shape, keys [3]string, to [3]*literal) bool {
 	var seen keySet
-	return s.Members(func(key []byte) bool {
+	return s.VisitMembers(func(key []byte) bool {
 		for n, known := range keys {
 			if known != "" && known == string(key) {
-				return seen.add(n) && s.text(to[n])
+				return seen.addKey(n) && s.readLiteral(to[n])
 			}
 		}
-		return s.member(sh, key)
+		return s.skipMember(sh, key)
 	})
 }
 
@@ -198,10 +198,10 @@ type scanner struct {
 // strictBase64 takes each sequence of bytes in one form only.
 var strictBase64 = base64.StdEncoding.Strict()
 
-// base64 consumes a string in the one form of base64 that Go writes. It is tried
+// readBase64 consumes a string in the one form of base64 that Go writes. It is tried
 // out in pieces of 1 KB.
-func (s *scanner) base64(to *[]byte) bool {
-	if !s.plain(to) {
+func (s *scanner) readBase64(to *[]byte) bool {
+	if !s.readPlain(to) {
 		return false
 	}
 	rest := *to
@@ -216,26 +216,26 @@ func (s *scanner) base64(to *[]byte) bool {
 	return err == nil
 }
 
-func (s *scanner) boolean(to *bool) bool {
-	*to = s.Next() == 't'
-	return *to && s.Word("true") || s.Word("false")
+func (s *scanner) readBool(to *bool) bool {
+	*to = s.PeekByte() == 't'
+	return *to && s.ReadWord("true") || s.ReadWord("false")
 }
 
-// integer consumes a whole number, short enough that it cannot overflow.
-func (s *scanner) integer(to *int64) bool {
-	s.Next()
-	raw, whole, ok := s.Number()
+// readInteger consumes a whole number, short enough that it cannot overflow.
+func (s *scanner) readInteger(to *int64) bool {
+	s.PeekByte()
+	raw, whole, ok := s.ReadNumber()
 	if !ok || !whole || len(raw) > 18 {
 		return false
 	}
-	*to, _ = strconv.ParseInt(view(raw), 10, 64) // cannot fail
+	*to, _ = strconv.ParseInt(viewString(raw), 10, 64) // cannot fail
 	return true
 }
 
-func (s *scanner) float(to *float64) bool {
-	s.Next()
-	raw, _, ok := s.Number()
-	n, err := strconv.ParseFloat(view(raw), 64)
+func (s *scanner) readFloat(to *float64) bool {
+	s.PeekByte()
+	raw, _, ok := s.ReadNumber()
+	n, err := strconv.ParseFloat(viewString(raw), 64)
 	*to = n
 	return ok && err == nil
 }
@@ -248,8 +248,8 @@ type idList []string
 // uses an index of the column where there is one.
 const amongIDs = " in (select value from json_each(?))"
 
-// parameter is the list as a query takes it.
-func (ids idList) parameter() string {
+// queryParameter is the list as a query takes it.
+func (ids idList) queryParameter() string {
 	list, _ := json.Marshal([]string(ids)) // never fails on strings
 	return string(list)
 }
@@ -258,15 +258,15 @@ func (ids idList) parameter() string {
 // a JSON list, the second; nil for all of them.
 type subset map[string][2]string
 
-// rows are the rows of these sessions.
-func (ids idList) rows() subset {
-	list := ids.parameter()
+// rowSubset are the rows of these sessions.
+func (ids idList) rowSubset() subset {
+	list := ids.queryParameter()
 	return subset{tableSessions: {"id", list}, tableItems: {"session_id", list}}
 }
 
-// scan hands the rows to fn, in the order in which an index has them; all of them in row
+// scanTable hands the rows to fn, in the order in which an index has them; all of them in row
 // order and over damage, as ScanTable does.
-func (s subset) scan(ctx context.Context, db *sqlite.DB, sc *schema, table string, columns []string,
+func (s subset) scanTable(ctx context.Context, db *sqlite.DB, sc *schema, table string, columns []string,
 	fn func(rowid int64, values []driver.Value) error,
 ) ([]sqlite.Range, error) {
 	if s == nil {
@@ -289,7 +289,7 @@ func scanRows(ctx context.Context, db *sqlite.DB, sc *schema, table, key string,
 func readSubset(ctx context.Context, db *sqlite.DB, path string, bytes int64, sessions []string) (*agentStore, error) {
 	st, err := newStore(ctx, db, path, bytes)
 	if err == nil {
-		err = st.read(ctx, idList(sessions).rows(), false)
+		err = st.readRows(ctx, idList(sessions).rowSubset(), false)
 	}
 	return st, err
 }

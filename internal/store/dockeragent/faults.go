@@ -19,23 +19,23 @@ import (
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
-// orphans reports the rows of the item table that belong to no session, and those of them
+// reportOrphans reports the rows of the item table that belong to no session, and those of them
 // that are damaged, because no session can tell of them. lost says that rows of the
 // sessions table could not be read.
-func (st *agentStore) orphans(lost bool) []session.Fault {
+func (st *agentStore) reportOrphans(lost bool) []session.Fault {
 	var list, damaged []session.Fault
 	for id, number := range st.numbers {
-		if st.find(id) != nil {
+		if st.findSession(id) != nil {
 			continue
 		}
-		first := st.first(number)
+		first := st.firstItemKey(number)
 		why := "which does not exist"
 		if lost {
 			why = "whose own row is damaged or does not exist"
 		}
 		list = append(list, session.Fault{
-			Kind: session.ForeignKey, Item: -1, Ref: session.Ref{Session: id, Table: tableItems, Key: first}, Count: st.count(number), Lost: true,
-			Detail: fmt.Sprintf("%s has %s, from row %s on, of session %s, %s", tableItems, count(st.count(number), "row"), first, idText(id), why),
+			Kind: session.ForeignKey, Item: -1, Ref: session.Ref{Session: id, Table: tableItems, Key: first}, Count: st.countItems(number), Lost: true,
+			Detail: fmt.Sprintf("%s has %s, from row %s on, of session %s, %s", tableItems, formatCount(st.countItems(number), "row"), first, idText(id), why),
 		})
 		for _, p := range st.parts {
 			for _, f := range p.faults[number] {
@@ -54,8 +54,8 @@ func (st *agentStore) orphans(lost bool) []session.Fault {
 	return append(list, damaged...)
 }
 
-// first is the key of the first row that the item table has for a session.
-func (st *agentStore) first(number uint32) string {
+// firstItemKey is the key of the first row that the item table has for a session.
+func (st *agentStore) firstItemKey(number uint32) string {
 	first := int64(math.MaxInt64)
 	for _, p := range st.parts {
 		for it := range p.log.Items(number) {
@@ -67,8 +67,8 @@ func (st *agentStore) first(number uint32) string {
 	return rowKey(first)
 }
 
-// count is "1 row", "3 rows".
-func count(n int, noun string) string {
+// formatCount is "1 row", "3 rows".
+func formatCount(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
@@ -84,10 +84,10 @@ func idText(id string) string {
 	return strconv.Quote(strings.ToValidUTF8(id[:longest], "")) + "…"
 }
 
-// setAside looks for the backup that versions from v1.20.0 on made when they
+// findBackup looks for the backup that versions from v1.20.0 on made when they
 // replaced a database by an empty one (docs/stores/docker-agent.md#how-it-is-opened), and counts what only it holds. A
 // backup that cannot be read is nothing to report here.
-func (st *agentStore) setAside(ctx context.Context) []session.Fault {
+func (st *agentStore) findBackup(ctx context.Context) []session.Fault {
 	path := st.facts.Path + ".bak"
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -99,7 +99,7 @@ func (st *agentStore) setAside(ctx context.Context) []session.Fault {
 	defer func() { _ = db.Close() }()
 	lacking := 0
 	err = db.Scan(ctx, "select count({scan}(id)) from sessions where id is not null", func(v []driver.Value) error {
-		if st.find(column.View(v[0])) == nil {
+		if st.findSession(column.View(v[0])) == nil {
 			lacking++
 		}
 		return nil
@@ -109,14 +109,14 @@ func (st *agentStore) setAside(ctx context.Context) []session.Fault {
 	}
 	return []session.Fault{{
 		Kind: session.SetAsideBackup, Item: -1, Ref: session.Ref{Table: "backup", Key: filepath.Base(path)}, Count: lacking,
-		Detail: fmt.Sprintf("%s holds %s that this store lacks: docker agent renamed it when it could not open it", path, count(lacking, "session")),
+		Detail: fmt.Sprintf("%s holds %s that this store lacks: docker agent renamed it when it could not open it", path, formatCount(lacking, "session")),
 		Remedy: "copy its sessions into a stream, which every command reads: `sessctl export " + shell.Path(path) + " --output " + shell.Path(path+".ndjson") + "`",
 	}}
 }
 
-// strayMedia counts the records of generated media that belong to no session.
+// countStrayMedia counts the records of generated media that belong to no session.
 // They have no foreign key on purpose (docs/stores/docker-agent.md#what-is-read): files outlive their sessions.
-func (st *agentStore) strayMedia(ctx context.Context) []session.Fault {
+func (st *agentStore) countStrayMedia(ctx context.Context) []session.Fault {
 	if !st.schema.has("generated_media_manifest", "session_id") {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (st *agentStore) strayMedia(ctx context.Context) []session.Fault {
 	}
 	return []session.Fault{{
 		Kind: session.Housekeeping, Item: -1, Ref: session.Ref{Table: "generated_media_manifest", Key: "*"}, Count: stray,
-		Detail: fmt.Sprintf("generated_media_manifest has %s of deleted sessions, which may still be in the data folder", count(stray, "file")),
+		Detail: fmt.Sprintf("generated_media_manifest has %s of deleted sessions, which may still be in the data folder", formatCount(stray, "file")),
 	}}
 }
 
@@ -153,10 +153,10 @@ func (st *agentStore) compareCosts(tree *session.Tree) {
 	}
 }
 
-// unexplained leaves out the violated foreign keys that are reported as what
+// dropExplained leaves out the violated foreign keys that are reported as what
 // they are: items of a missing session, dangling references (SC704) and missing
 // parents (SC705).
-func (st *agentStore) unexplained(ctx context.Context, deep []session.Fault) []session.Fault {
+func (st *agentStore) dropExplained(ctx context.Context, deep []session.Fault) []session.Fault {
 	return slices.DeleteFunc(deep, func(f session.Fault) bool {
 		if f.Kind != session.ForeignKey {
 			return false
@@ -169,25 +169,25 @@ func (st *agentStore) unexplained(ctx context.Context, deep []session.Fault) []s
 		if err != nil || parent == nil {
 			return false
 		}
-		return st.find(*parent) == nil
+		return st.findSession(*parent) == nil
 	})
 }
 
-// indexRefs notes the numbers within JSON columns that mean other items now.
-func indexRefs(r rowEdit, before, after []session.IndexRef) {
+// noteIndexRefs notes the numbers within JSON columns that mean other items now.
+func noteIndexRefs(r rowEdit, before, after []session.IndexRef) {
 	for _, now := range after {
 		for _, was := range before {
 			if now.Ref.Pointer != was.Ref.Pointer || now.Index == was.Index {
 				continue
 			}
 			column := strings.TrimPrefix(strings.TrimSuffix(now.Ref.Pointer, now.Pointer), "/")
-			r[column] = withNumber(r[column], now.Pointer, was.Index, now.Index)
+			r[column] = replaceNumberAfter(r[column], now.Pointer, was.Index, now.Index)
 		}
 	}
 }
 
-// withNumber replaces one number after what first does, if anything.
-func withNumber(first rewrite, pointer string, was, now int64) rewrite {
+// replaceNumberAfter replaces one number after what first does, if anything.
+func replaceNumberAfter(first rewrite, pointer string, was, now int64) rewrite {
 	return func(stored driver.Value) (any, bool) {
 		if first != nil {
 			value, ok := first(stored)
@@ -203,22 +203,22 @@ func withNumber(first rewrite, pointer string, was, now int64) rewrite {
 // replaceNumber replaces the number at a JSON pointer and leaves every other
 // byte as it is.
 func replaceNumber(text, pointer string, was, now int64) (_ string, ok bool) {
-	if raw, _ := jsonedit.Raw([]byte(text), pointer); string(raw) != strconv.FormatInt(was, 10) {
+	if raw, _ := jsonedit.RawValue([]byte(text), pointer); string(raw) != strconv.FormatInt(was, 10) {
 		return "", false
 	}
-	doc, err := jsonedit.Set([]byte(text), pointer, strconv.AppendInt(nil, now, 10))
+	doc, err := jsonedit.SetValue([]byte(text), pointer, strconv.AppendInt(nil, now, 10))
 	return string(doc), err == nil
 }
 
-// branchPositions moves the places at which other sessions branched off from a
+// moveBranchPositions moves the places at which other sessions branched off from a
 // session whose items changed (generations 016 to 018).
-func (w *writer) branchPositions(ctx context.Context) error {
+func (w *writer) moveBranchPositions(ctx context.Context) error {
 	if !w.schema.has(tableSessions, "branch_parent_position") {
 		return nil
 	}
 	moved := map[int64]rowEdit{}
 	columns := []string{"branch_parent_session_id", "branch_parent_position"}
-	err := scanRows(ctx, w.edit.DB(), w.schema, tableSessions, columns[0], columns, w.listed.parameter(),
+	err := scanRows(ctx, w.edit.DB(), w.schema, tableSessions, columns[0], columns, w.listed.queryParameter(),
 		func(rowid int64, values []driver.Value) error {
 			id := column.Text(values[0])
 			was, ok := values[1].(int64)
@@ -227,12 +227,12 @@ func (w *writer) branchPositions(ctx context.Context) error {
 			}
 			now := session.RemapIndex(w.change.Before.Session(id), w.change.After.Session(id), was)
 			if now != was {
-				moved[rowid] = rowEdit{columns[1]: becomes(now, func(v driver.Value) bool { return v == was })}
+				moved[rowid] = rowEdit{columns[1]: replaceKnown(now, func(v driver.Value) bool { return v == was })}
 			}
 			return nil
 		})
 	if err != nil {
 		return err
 	}
-	return w.update(ctx, tableSessions, moved)
+	return w.updateRows(ctx, tableSessions, moved)
 }

@@ -19,7 +19,7 @@ import (
 func (st *agentStore) Fill(ctx context.Context, tree *session.Tree) error {
 	f := filler{st: st, ctx: ctx, lists: map[string][]json.RawMessage{}}
 	for _, s := range tree.Sessions {
-		if err := f.fill(s); err != nil {
+		if err := f.fillItem(s); err != nil {
 			return err
 		}
 	}
@@ -29,7 +29,7 @@ func (st *agentStore) Fill(ctx context.Context, tree *session.Tree) error {
 // cannotFill is the problem with a row that was read before.
 func (f *filler) cannotFill(it *session.Item, err error) error {
 	row := session.Ref{Table: it.Table, Key: it.Key}.Row()
-	if _, failed := sqlite.Readable(err); failed != nil {
+	if _, failed := sqlite.IsReadable(err); failed != nil {
 		return fmt.Errorf("%s cannot be read again: %w", row, err)
 	}
 	return &problem.Error{
@@ -45,14 +45,14 @@ type filler struct {
 	lists map[string][]json.RawMessage // of legacy columns, by the first part of their keys
 }
 
-func (f *filler) fill(s *session.Session) error {
+func (f *filler) fillItem(s *session.Session) error {
 	rows := map[string][]*session.Item{}
 	for i := range s.Items {
 		it := &s.Items[i]
 		it.Body = &session.Body{}
 		switch {
 		case it.Table != tableItems:
-			entry, err := f.entry(it.Key)
+			entry, err := f.findEntry(it.Key)
 			if err != nil {
 				return f.cannotFill(it, err)
 			}
@@ -103,10 +103,10 @@ func (f *filler) fillRows(name string, items []*session.Item) error {
 	return nil
 }
 
-// entry is the JSON of an entry of a legacy column; see addColumn for the key.
-func (f *filler) entry(key string) (json.RawMessage, error) {
+// findEntry is the JSON of an entry of a legacy column; see addColumn for the key.
+func (f *filler) findEntry(key string) (json.RawMessage, error) {
 	cut := strings.LastIndexByte(key, '/')
-	list, err := f.list(key[:cut])
+	list, err := f.loadEntries(key[:cut])
 	if err != nil {
 		return nil, err
 	}
@@ -117,15 +117,15 @@ func (f *filler) entry(key string) (json.RawMessage, error) {
 	return list[n], nil
 }
 
-// list is the list of entries that a key's first part leads to: the column of
+// loadEntries is the list of entries that a key's first part leads to: the column of
 // the owner, or the messages of a nested sub-session.
-func (f *filler) list(prefix string) ([]json.RawMessage, error) {
+func (f *filler) loadEntries(prefix string) ([]json.RawMessage, error) {
 	if list, ok := f.lists[prefix]; ok {
 		return list, nil
 	}
 	var list []json.RawMessage
 	if owner, ok := strings.CutSuffix(prefix, "#"); ok {
-		text, err := f.st.columnOf(f.ctx, owner)
+		text, err := f.st.readMessagesColumn(f.ctx, owner)
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +133,7 @@ func (f *filler) list(prefix string) ([]json.RawMessage, error) {
 			return nil, err
 		}
 	} else {
-		outer, err := f.entry(strings.TrimSuffix(prefix, nestedMessages))
+		outer, err := f.findEntry(strings.TrimSuffix(prefix, nestedMessages))
 		if err != nil {
 			return nil, err
 		}
@@ -181,11 +181,11 @@ func fillMessage(it *session.Item, data []byte) {
 		it.Results[0].Text = m.Content
 		return
 	}
-	it.Body.Text = m.text()
+	it.Body.Text = m.textContent()
 }
 
-// text is the message's text: its content, or its text parts.
-func (m *chatMessage) text() string {
+// textContent is the message's text: its content, or its text parts.
+func (m *chatMessage) textContent() string {
 	if m.Content != "" {
 		return m.Content
 	}
@@ -202,7 +202,7 @@ func (m *chatMessage) text() string {
 // long. Without it the items of the session would belong to nobody.
 func salvageSession(ctx context.Context, db *sqlite.DB, sc *schema, rowid int64) (*session.Session, error) {
 	var id sql.NullString
-	found, err := sqlite.Readable(db.QueryRow(ctx, "select id from sessions where "+sc.rowid[tableSessions]+" = ?", rowid).Scan(&id))
+	found, err := sqlite.IsReadable(db.QueryRow(ctx, "select id from sessions where "+sc.rowid[tableSessions]+" = ?", rowid).Scan(&id))
 	if !found || !id.Valid {
 		return nil, err
 	}
@@ -219,17 +219,17 @@ func (st *agentStore) salvageItem(ctx context.Context, p *part, rowid int64) (bo
 	var id, kind sql.NullString
 	var position sql.NullInt64
 	row := st.db.QueryRow(ctx, "select session_id, position, item_type from session_items where "+st.schema.rowid[tableItems]+" = ?", rowid)
-	found, err := sqlite.Readable(row.Scan(&id, &position, &kind))
+	found, err := sqlite.IsReadable(row.Scan(&id, &position, &kind))
 	if !found {
 		return false, err
 	}
-	number := st.number(id.String)
-	it := p.reset(rowKey(rowid), position.Int64)
+	number := st.assignNumber(id.String)
+	it := p.startItem(rowKey(rowid), position.Int64)
 	it.Kind = session.Other
 	p.faults[number] = append(p.faults[number], session.Fault{
 		Kind: session.StoreDamaged, Ref: session.Ref{Table: tableItems, Key: it.Key},
 		Detail: "the item (" + kind.String + ") cannot be read: it is on a damaged page of the file",
 	})
-	p.log.Add(number, it)
+	p.log.AddItem(number, it)
 	return true, nil
 }

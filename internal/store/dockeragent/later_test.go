@@ -92,14 +92,14 @@ func migrated(t *testing.T, generation int, write func(*agenttest.DB), later ...
 // migrate records one more migration behind the last, as a newer docker agent would: its
 // statements in order, then its record under the next number.
 func migrate(db *agenttest.DB, name string, statements ...string) {
-	db.Forget() // the schema changes under the prepared statements
+	db.CloseStatements() // the schema changes under the prepared statements
 	db.Batch(func() {
 		for _, statement := range statements {
 			db.Exec(statement)
 		}
 		db.Exec("INSERT INTO migrations SELECT MAX(id) + 1, printf('%03d_%s', MAX(id) + 1, ?), '', MAX(applied_at) FROM migrations", name)
 	})
-	db.Forget()
+	db.CloseStatements()
 }
 
 // withDefinition are the statements that give a table another definition and keep its rows, as
@@ -122,7 +122,7 @@ func told(t *testing.T, path string) (list []string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = o.Close() }()
-	result, err := check.Run(t.Context(), o.Store, check.Options{Rules: catalogue.Usual()})
+	result, err := check.Run(t.Context(), o.Store, check.Options{Rules: catalogue.UsualRules()})
 	if err != nil {
 		t.Fatal(err)
 	}

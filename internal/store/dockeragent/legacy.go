@@ -40,11 +40,11 @@ func readColumnSource(ctx context.Context, db *sqlite.DB, sc *schema, ids idList
 	c := &columnSource{
 		encoder: e, sessions: map[string]*legacySession{}, rows: map[string][]columnRow{}, lists: map[string][]byte{}, open: map[string]bool{},
 	}
-	columns := sc.pick(tableSessions, "id", "title", "created_at", "tools_approved", "thinking", "working_dir", "send_user_message",
+	columns := sc.pickColumns(tableSessions, "id", "title", "created_at", "tools_approved", "thinking", "working_dir", "send_user_message",
 		"max_iterations", "starred", "input_tokens", "output_tokens", "cost", "permissions", "agent_model_overrides", "custom_models_used")
-	_, err := ids.rows().scan(ctx, db, sc, tableSessions, columns, func(_ int64, values []driver.Value) error {
+	_, err := ids.rowSubset().scanTable(ctx, db, sc, tableSessions, columns, func(_ int64, values []driver.Value) error {
 		s := &legacySession{}
-		if !s.load(columns, values) {
+		if !s.loadColumns(columns, values) {
 			s = nil
 		}
 		c.sessions[column.Text(values[0])] = s
@@ -53,10 +53,10 @@ func readColumnSource(ctx context.Context, db *sqlite.DB, sc *schema, ids idList
 	if err != nil {
 		return nil, err
 	}
-	_, err = ids.rows().scan(ctx, db, sc, tableItems,
+	_, err = ids.rowSubset().scanTable(ctx, db, sc, tableItems,
 		[]string{"session_id", "position", "item_type", "agent_name", "message_json", "implicit", "subsession_id", "summary_text"},
 		func(id int64, v []driver.Value) error {
-			implicit, _ := isTrue(v[5])
+			implicit, _ := parseBool(v[5])
 			session := column.Text(v[0])
 			c.rows[session] = append(c.rows[session], columnRow{
 				id, sortKey(v[1]), column.Text(v[2]), column.Text(v[3]), column.Text(v[6]), column.Text(v[7]), []byte(column.View(v[4])), implicit,
@@ -69,10 +69,10 @@ func readColumnSource(ctx context.Context, db *sqlite.DB, sc *schema, ids idList
 	return c, err
 }
 
-// list is the column of a session, with everything below it, byte by byte as
+// encodeColumn is the column of a session, with everything below it, byte by byte as
 // docker agent encodes it. Like the runtime's loader it passes over references that
 // lead nowhere and over unknown kinds.
-func (c *columnSource) list(id string) ([]byte, error) {
+func (c *columnSource) encodeColumn(id string) ([]byte, error) {
 	if list, ok := c.lists[id]; ok {
 		return list, nil
 	}
@@ -84,7 +84,7 @@ func (c *columnSource) list(id string) ([]byte, error) {
 	list := []byte{'['}
 	for i := range c.rows[id] {
 		var err error
-		if list, err = c.entry(list, &c.rows[id][i]); err != nil {
+		if list, err = c.appendEntry(list, &c.rows[id][i]); err != nil {
 			return nil, err
 		}
 	}
@@ -92,13 +92,13 @@ func (c *columnSource) list(id string) ([]byte, error) {
 	return c.lists[id], nil
 }
 
-// entry appends an entry and a comma.
-func (c *columnSource) entry(list []byte, r *columnRow) (_ []byte, err error) {
+// appendEntry appends an entry and a comma.
+func (c *columnSource) appendEntry(list []byte, r *columnRow) (_ []byte, err error) {
 	switch r.kind {
 	case "message":
 		agent, _ := json.Marshal(r.agent) // never fails on a string
 		list = append(append(append(list, `{"message":{"agentName":`...), agent...), `,"message":`...)
-		if list, err = c.message(list, r.message); r.implicit {
+		if list, err = c.appendMessage(list, r.message); r.implicit {
 			list = append(list, `,"implicit":true`...)
 		}
 		return append(list, `}},`...), err
@@ -110,7 +110,7 @@ func (c *columnSource) entry(list []byte, r *columnRow) (_ []byte, err error) {
 		if sub == nil {
 			return nil, errNotLoadable
 		}
-		messages, err := c.list(r.child)
+		messages, err := c.encodeColumn(r.child)
 		if err != nil {
 			return nil, err
 		}
@@ -149,9 +149,9 @@ type legacySession struct {
 	CustomModelsUsed    json.RawMessage `json:"custom_models_used,omitempty"`
 }
 
-// load takes columns of the session's row. It is false for a value that docker agent
+// loadColumns takes columns of the session's row. It is false for a value that docker agent
 // cannot scan.
-func (s *legacySession) load(columns []string, values []driver.Value) bool {
+func (s *legacySession) loadColumns(columns []string, values []driver.Value) bool {
 	into := map[string]any{
 		"id": &s.ID, "title": &s.Title, "created_at": &s.CreatedAt, "tools_approved": &s.ToolsApproved, "thinking": &s.Thinking,
 		"working_dir": &s.WorkingDir, "send_user_message": &s.SendUserMessage, "max_iterations": &s.MaxIterations, "starred": &s.Starred,
@@ -169,7 +169,7 @@ func (s *legacySession) load(columns []string, values []driver.Value) bool {
 		case *string:
 			*to = text
 		case *bool:
-			*to, _ = isTrue(v)
+			*to, _ = parseBool(v)
 		case *int64:
 			*to, err = strconv.ParseInt(text, 10, 64)
 		case *float64:
@@ -197,12 +197,12 @@ type encoder struct {
 // maxSorted is how many tool definitions are kept.
 const maxSorted = 512
 
-// message appends a message as reloaded encodes it. That is as it is stored, where
+// appendMessage appends a message as reloaded encodes it. That is as it is stored, where
 // docker agent wrote it, but for tool definitions, which say the same in message after
 // message.
-func (e *encoder) message(out, stored []byte) ([]byte, error) {
-	if !e.fast(stored) || !e.scan.encoded() {
-		m, err := reloaded(stored)
+func (e *encoder) appendMessage(out, stored []byte) ([]byte, error) {
+	if !e.decodeFast(stored) || !e.scan.isGoEncoded() {
+		m, err := reencodeMessage(stored)
 		return append(out, m...), err
 	}
 	last := 0
@@ -211,7 +211,7 @@ func (e *encoder) message(out, stored []byte) ([]byte, error) {
 		sorted, known := e.sorted[string(d)]
 		if !known {
 			const before, after = `{"tool_definitions":[`, `]}`
-			m, err := reloaded(slices.Concat([]byte(before), d, []byte(after)))
+			m, err := reencodeMessage(slices.Concat([]byte(before), d, []byte(after)))
 			if err != nil {
 				return nil, err
 			}
@@ -228,10 +228,10 @@ func (e *encoder) message(out, stored []byte) ([]byte, error) {
 	return append(out, stored[last:]...), nil
 }
 
-// reloaded is a message as docker agent encodes it after it loaded it: the
+// reencodeMessage is a message as docker agent encodes it after it loaded it: the
 // schemas of tool definitions go through a map, which sorts their keys. Unlike
 // docker agent it keeps keys that docker agent does not know.
-func reloaded(stored []byte) ([]byte, error) {
+func reencodeMessage(stored []byte) ([]byte, error) {
 	var m chatMessage
 	if err := json.Unmarshal(stored, &m); err != nil {
 		return nil, err
@@ -284,10 +284,10 @@ func isSchema(d *jsontext.Decoder) bool {
 // keeps it too, and all that contain such a one; and so does one whose column
 // holds more than its rows (SC005): nothing else has the rest.
 func (w *writer) rebuildColumns(ctx context.Context) error {
-	if !w.schema.hasColumn() {
+	if !w.schema.hasMessagesColumn() {
 		return nil
 	}
-	behind := w.behind()
+	behind := w.findOutdated()
 	if len(behind) == 0 {
 		return nil
 	}
@@ -295,7 +295,7 @@ func (w *writer) rebuildColumns(ctx context.Context) error {
 	only := map[string]bool{}
 	for _, s := range w.change.After.Sessions {
 		all = append(all, s.ID)
-		only[s.ID] = columnOnly(s)
+		only[s.ID] = isColumnOnly(s)
 	}
 	source, err := readColumnSource(ctx, w.edit.DB(), w.schema, all, w.encoder)
 	if err != nil {
@@ -312,25 +312,25 @@ func (w *writer) rebuildColumns(ctx context.Context) error {
 			continue
 		}
 		rewrite := func(stored driver.Value) (any, bool) {
-			if stored == nil && !w.getsColumn(id) {
+			if stored == nil && !w.needsColumn(id) {
 				return nil, true
 			}
 			if !holdsMore(stored, w.change.Before, id) {
-				if list, err := source.list(id); err == nil {
+				if list, err := source.encodeColumn(id); err == nil {
 					return string(list), true
 				}
 			}
 			return stored, true
 		}
-		if err := w.update(ctx, tableSessions, map[int64]rowEdit{row: {"messages": rewrite}}); err != nil {
+		if err := w.updateRows(ctx, tableSessions, map[int64]rowEdit{row: {"messages": rewrite}}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// getsColumn reports whether a session is new and a child of a root.
-func (w *writer) getsColumn(id string) bool {
+// needsColumn reports whether a session is new and a child of a root.
+func (w *writer) needsColumn(id string) bool {
 	if w.change.Before.Session(id) != nil {
 		return false
 	}
@@ -338,9 +338,9 @@ func (w *writer) getsColumn(id string) bool {
 	return parent != nil && parent.Parent == ""
 }
 
-// behind are the sessions of the new tree whose column is no longer right: the
+// findOutdated are the sessions of the new tree whose column is no longer right: the
 // changed ones, and all that contain one of them, as parents or by reference.
-func (w *writer) behind() idList {
+func (w *writer) findOutdated() idList {
 	above := map[string]idList{}
 	for _, s := range w.change.After.Sessions {
 		above[s.ID] = append(above[s.ID], s.Parent)
@@ -350,7 +350,7 @@ func (w *writer) behind() idList {
 			}
 		}
 	}
-	found := reached(above, w.listed...)
+	found := findReachable(above, w.listed...)
 	var list idList
 	for _, s := range w.change.After.Sessions {
 		if found[s.ID] {

@@ -30,16 +30,16 @@ func holdsMore(stored driver.Value, before *session.Tree, id string) bool {
 	if json.Unmarshal([]byte(text), &list, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
 		return true
 	}
-	return moreThanRows(list, before, id)
+	return hasMoreThanRows(list, before, id)
 }
 
-func moreThanRows(list []columnEntry, before *session.Tree, id string) bool {
+func hasMoreThanRows(list []columnEntry, before *session.Tree, id string) bool {
 	s := before.Session(id)
 	if s == nil || len(list) > len(s.Items) {
 		return len(list) > 0
 	}
 	for _, e := range list {
-		if e.SubSession != nil && moreThanRows(e.SubSession.Messages, before, e.SubSession.ID) {
+		if e.SubSession != nil && hasMoreThanRows(e.SubSession.Messages, before, e.SubSession.ID) {
 			return true
 		}
 	}

@@ -82,7 +82,7 @@ func holdColumns(t *testing.T, path string) {
 	}
 	columns := 0
 	for _, id := range ids {
-		want, err := st.columnOf(t.Context(), id)
+		want, err := st.readMessagesColumn(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func holdColumns(t *testing.T, path string) {
 			continue
 		}
 		columns++
-		got, err := source.list(id)
+		got, err := source.encodeColumn(id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestReloaded(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := reloaded([]byte(tt.stored))
+			got, err := reencodeMessage([]byte(tt.stored))
 			want := tt.want
 			if want == "" {
 				want = tt.stored
@@ -124,7 +124,7 @@ func TestReloaded(t *testing.T) {
 			}
 		})
 	}
-	if _, err := reloaded([]byte(`{"role":5}`)); err == nil {
+	if _, err := reencodeMessage([]byte(`{"role":5}`)); err == nil {
 		t.Error("docker agent refuses the message")
 	}
 }
@@ -162,7 +162,7 @@ func TestBehind(t *testing.T) {
 	}}
 	w := writer{difference: &difference{listed: idList{"grandchild"}}}
 	w.change = &store.Change{After: tree}
-	if got := fmt.Sprint(w.behind()); got != "[root child grandchild sibling]" {
+	if got := fmt.Sprint(w.findOutdated()); got != "[root child grandchild sibling]" {
 		t.Error(got)
 	}
 }

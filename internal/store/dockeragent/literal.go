@@ -17,15 +17,15 @@ import (
 // only, so equal literals are equal texts and need no unescaping to be compared.
 type literal []byte
 
-func (l literal) inner() []byte {
+func (l literal) innerBytes() []byte {
 	if len(l) == 0 {
 		return nil
 	}
 	return l[1 : len(l)-1]
 }
 
-// quote makes the literal of a text: Go's encoder defines the form.
-func quote(text string) literal {
+// quoteText makes the literal of a text: Go's encoder defines the form.
+func quoteText(text string) literal {
 	if text == "" {
 		return nil
 	}
@@ -34,21 +34,21 @@ func quote(text string) literal {
 }
 
 // digest tells literals apart. It is not the digest of the unescaped text.
-func (l literal) digest() session.Digest { return session.DigestOf(l.inner()) }
+func (l literal) digest() session.Digest { return session.DigestOf(l.innerBytes()) }
 
 // escapedSpaces are the white space characters that Go's encoder escapes.
 var escapedSpaces = [...]string{`\n`, `\t`, `\r`, `\f`, `\u000b`, `\u2028`, `\u2029`}
 
-func (l literal) empty() bool { return len(l.inner()) == 0 }
+func (l literal) isEmpty() bool { return len(l.innerBytes()) == 0 }
 
-// blank reports whether the text has no character beyond white space.
-func (l literal) blank() bool {
-	rest := l.inner()
+// isBlank reports whether the text has no character beyond white space.
+func (l literal) isBlank() bool {
+	rest := l.innerBytes()
 next:
 	for len(rest) > 0 {
 		if rest[0] == '\\' {
 			for _, space := range escapedSpaces {
-				if strings.HasPrefix(view(rest), space) {
+				if strings.HasPrefix(viewString(rest), space) {
 					rest = rest[len(space):]
 					continue next
 				}
@@ -66,7 +66,7 @@ next:
 
 // endsInSpace reports whether the last character is white space.
 func (l literal) endsInSpace() bool {
-	rest := l.inner()
+	rest := l.innerBytes()
 	for _, space := range escapedSpaces {
 		if before, ok := bytes.CutSuffix(rest, []byte(space)); ok {
 			return (len(before)-len(bytes.TrimRight(before, `\`)))%2 == 0 // else the text has a backslash there
@@ -85,10 +85,10 @@ const (
 	wide                       // perhaps a byte beyond ASCII, not checked for UTF-8
 )
 
-// str consumes a string and gives it with its quotes. It looks at eight bytes
+// readString consumes a string and gives it with its quotes. It looks at eight bytes
 // at a time and skips the two-byte escapes, which are most of them, in a run.
-func (s *scanner) str() (raw []byte, f form, ok bool) {
-	if s.Next() != '"' {
+func (s *scanner) readString() (raw []byte, f form, ok bool) {
+	if s.PeekByte() != '"' {
 		return nil, 0, false
 	}
 	data, i := s.Data, s.Pos+1
@@ -97,7 +97,7 @@ func (s *scanner) str() (raw []byte, f form, ok bool) {
 		for i+8 <= len(data) {
 			word := binary.LittleEndian.Uint64(data[i:])
 			seen |= word
-			mask := special(word)
+			mask := markSpecial(word)
 			if mask == 0 {
 				i += 8
 				continue
@@ -129,7 +129,7 @@ func (s *scanner) str() (raw []byte, f form, ok bool) {
 			s.Pos = i + 1
 			return raw, f, true
 		case backslash:
-			size, regular := escape(data[i:])
+			size, regular := measureEscape(data[i:])
 			if size == 0 {
 				return nil, 0, false
 			}
@@ -152,10 +152,10 @@ const (
 	highBits = 0x8080808080808080
 )
 
-// special marks the bytes of a word that end a run of ordinary characters, by
+// markSpecial marks the bytes of a word that end a run of ordinary characters, by
 // their highest bit. Only the lowest mark is reliable: a borrow may set others
 // above it. One bit tells < from > and " from &, so that one test finds both.
-func special(word uint64) uint64 {
+func markSpecial(word uint64) uint64 {
 	quotes := (word | 0x04*lowBits) ^ '&'*lowBits
 	angles := (word | 0x02*lowBits) ^ '>'*lowBits
 	slashes := word ^ '\\'*lowBits
@@ -185,9 +185,9 @@ var classes = func() (table [256]uint8) {
 // shortEscape are the escapes of two bytes that Go's encoder writes.
 var shortEscape = [256]bool{'n': true, 't': true, '"': true, '\\': true, 'r': true, 'b': true, 'f': true}
 
-// escape measures the escape at the start of b, 0 when it is none. It is
+// measureEscape measures the escape at the start of b, 0 when it is none. It is
 // regular when Go's encoder writes that character so.
-func escape(b []byte) (size int, regular bool) {
+func measureEscape(b []byte) (size int, regular bool) {
 	switch {
 	case len(b) >= 2 && shortEscape[b[1]]:
 		return 2, true
@@ -219,25 +219,25 @@ func isRegular(digits []byte) bool {
 	return digits[3] <= '9' || digits[3] >= 'a'
 }
 
-// text consumes a string that is a literal.
-func (s *scanner) text(to *literal) bool {
-	raw, f, ok := s.str()
+// readLiteral consumes a string that is a literal.
+func (s *scanner) readLiteral(to *literal) bool {
+	raw, f, ok := s.readString()
 	if !ok || f&irregular != 0 {
 		return false
 	}
-	if f&wide != 0 && (!utf8.Valid(raw) || separates(raw)) {
+	if f&wide != 0 && (!utf8.Valid(raw) || hasLineSeparator(raw)) {
 		return false
 	}
 	*to = raw
 	return true
 }
 
-// encoded reports whether Go's encoder writes what was consumed as it is.
-func (s *scanner) encoded() bool {
-	return !s.Spaced && s.met&irregular == 0 && (s.met&wide == 0 || !separates(s.Data))
+// isGoEncoded reports whether Go's encoder writes what was consumed as it is.
+func (s *scanner) isGoEncoded() bool {
+	return !s.Spaced && s.met&irregular == 0 && (s.met&wide == 0 || !hasLineSeparator(s.Data))
 }
 
-func separates(raw []byte) bool {
+func hasLineSeparator(raw []byte) bool {
 	return bytes.Contains(raw, lineSeparator) || bytes.Contains(raw, paragraphSeparator)
 }
 
@@ -247,9 +247,9 @@ var (
 	paragraphSeparator = []byte("\u2029")
 )
 
-// plain consumes a string without escapes, which is its own text.
-func (s *scanner) plain(to *[]byte) bool {
-	raw, f, ok := s.str()
+// readPlain consumes a string without escapes, which is its own text.
+func (s *scanner) readPlain(to *[]byte) bool {
+	raw, f, ok := s.readString()
 	if !ok || f&escaped != 0 || f&wide != 0 && !utf8.Valid(raw) {
 		return false
 	}

@@ -24,7 +24,7 @@ func benchmarkDecode(b *testing.B, messages [][]byte) {
 	var m message
 	decodeAll := func() {
 		for _, data := range messages {
-			if err := d.decode(data, "root", &m); err != nil {
+			if err := d.decodeMessage(data, "root", &m); err != nil {
 				b.Fatal(err)
 			}
 		}

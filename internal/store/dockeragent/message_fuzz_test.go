@@ -86,7 +86,7 @@ func TestCorpus(t *testing.T) {
 	}
 	for _, path := range paths {
 		for _, data := range storedMessages(t, path) {
-			if !new(decoder).fast([]byte(data)) {
+			if !new(decoder).decodeFast([]byte(data)) {
 				t.Errorf("left to the exact path: %s", data)
 			}
 			agree(t, []byte(data))
@@ -135,7 +135,7 @@ func agree(t *testing.T, data []byte) string {
 	verdict := json.Unmarshal(data, &upstream)
 	var d decoder
 	var got message
-	if err := d.decode(data, "root", &got); (err == nil) != (verdict == nil) {
+	if err := d.decodeMessage(data, "root", &got); (err == nil) != (verdict == nil) {
 		t.Fatalf("%q\ndecode:        %v\nencoding/json: %v", data, err, verdict)
 	}
 	if verdict != nil {
@@ -144,15 +144,15 @@ func agree(t *testing.T, data []byte) string {
 	if diff := unlike(&got, expected(&upstream)); diff != "" {
 		t.Fatalf("%q\n%s", data, diff)
 	}
-	if !d.fast(data) {
+	if !d.decodeFast(data) {
 		return "exact"
 	}
 	var slow decoder
 	want := message{record: &slow.record}
-	if err := slow.exact(data); err != nil {
+	if err := slow.decodeExact(data); err != nil {
 		t.Fatal(err)
 	}
-	slow.describe("root", &want)
+	slow.describeMessage("root", &want)
 	if diff := unlike(&got, &want); diff != "" || got.meaning != want.meaning {
 		t.Fatalf("%q\nfast against exact: %s", data, diff)
 	}
@@ -170,7 +170,7 @@ func expected(u *chatMessage) *message {
 			role: []byte(u.Role), callID: []byte(u.ToolCallID), isError: u.IsError, model: []byte(u.Model), hasUsage: u.Usage != nil, cost: u.Cost,
 			marked: string(u.Marker) == marker,
 		},
-		role: session.ParseRole(u.Role), text: quote(u.Content).digest(),
+		role: session.ParseRole(u.Role), text: quoteText(u.Content).digest(),
 		hasText: strings.TrimSpace(u.Content) != "",
 	}
 	for _, p := range u.MultiContent {
@@ -190,7 +190,7 @@ func expected(u *chatMessage) *message {
 	}
 	if m.role == session.Tool {
 		prefixed := strings.HasPrefix(u.Content, session.SyntheticPrefix)
-		m.placeholder = prefixed || !m.marked && session.IsPlaceholder(u.Content) && len(quote(u.Content)) <= maxPlaceholder
+		m.placeholder = prefixed || !m.marked && session.IsPlaceholder(u.Content) && len(quoteText(u.Content)) <= maxPlaceholder
 	}
 	if _, rest, ok := strings.Cut(u.Content, "<task>\n"); ok && m.role == session.System {
 		if end := strings.LastIndex(rest, "\n</task>"); end >= 0 {

@@ -49,7 +49,7 @@ func decoded(t *testing.T, data string) *message {
 	t.Helper()
 	var d decoder
 	var m message
-	if err := d.decode([]byte(data), "root", &m); err != nil {
+	if err := d.decodeMessage([]byte(data), "root", &m); err != nil {
 		t.Fatalf("%s\n%v", data, err)
 	}
 	return &m
@@ -149,7 +149,7 @@ func TestDecode(t *testing.T) {
 			if got := say(decoded(t, tt.data)); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
-			if got := new(decoder).fast([]byte(tt.data)); got != tt.path {
+			if got := new(decoder).decodeFast([]byte(tt.data)); got != tt.path {
 				t.Errorf("fast path: %v, want %v", got, tt.path)
 			}
 			agree(t, []byte(tt.data))
@@ -174,7 +174,7 @@ func TestTextIsTheSameInEveryEncoding(t *testing.T) {
 	for text, forms := range tests {
 		for _, form := range forms {
 			child := decoded(t, `{"role":"assistant","content":"`+form+`"}`)
-			if want := quote(text).digest(); child.text != want {
+			if want := quoteText(text).digest(); child.text != want {
 				t.Errorf("content %q is not %q", form, text)
 			}
 			parent := decoded(t, `{"tool_call_id":"c","content":"`+form+`","role":"tool"}`)
@@ -232,7 +232,7 @@ func TestMeaning(t *testing.T) {
 	}
 	var d decoder
 	var m message
-	if err := d.decode([]byte(base), "worker", &m); err != nil || m.meaning == want {
+	if err := d.decodeMessage([]byte(base), "worker", &m); err != nil || m.meaning == want {
 		t.Errorf("another agent means the same (%v)", err)
 	}
 	a := decoded(t, `{"multi_content":[{"document":{"b":1,"a":[2]}}]}`).meaning
@@ -320,7 +320,7 @@ func TestErrors(t *testing.T) {
 	for _, tt := range tests {
 		var d decoder
 		m := *decoded(t, callingTool)
-		err := d.decode([]byte(tt.data), "root", &m)
+		err := d.decodeMessage([]byte(tt.data), "root", &m)
 		if err == nil || err.Error() != tt.want {
 			t.Errorf("%s\ngot  %v\nwant %s", tt.data, err, tt.want)
 		}
@@ -338,8 +338,8 @@ func TestDecoderIsReusable(t *testing.T) {
 	var m message
 	for _, data := range messages {
 		var fresh message
-		want := new(decoder).decode([]byte(data), "root", &fresh)
-		got := d.decode([]byte(data), "root", &m)
+		want := new(decoder).decodeMessage([]byte(data), "root", &fresh)
+		got := d.decodeMessage([]byte(data), "root", &m)
 		if (got == nil) != (want == nil) || say(&m) != say(&fresh) || m.meaning != fresh.meaning || m.text != fresh.text {
 			t.Errorf("%s\ngot  %s\nwant %s", data, say(&m), say(&fresh))
 		}
@@ -351,13 +351,13 @@ func TestFastPathDoesNotAllocate(t *testing.T) {
 	var m message
 	messages := codingMessages(t)
 	for _, data := range messages {
-		if !d.fast(data) {
+		if !d.decodeFast(data) {
 			t.Fatalf("left to the exact path: %.300s", data)
 		}
 	}
 	decodeAll := func() {
 		for _, data := range messages {
-			if err := d.decode(data, "root", &m); err != nil {
+			if err := d.decodeMessage(data, "root", &m); err != nil {
 				t.Fatal(err)
 			}
 		}

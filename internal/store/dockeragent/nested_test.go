@@ -23,7 +23,7 @@ const nestedChild = `{"id":"C","title":"Transferred task","created_at":"2026-02-
 	{"message":null}]}`
 
 func TestNested(t *testing.T) {
-	tree, err := dockeragent.Nested([]byte(nestedChild))
+	tree, err := dockeragent.DecodeNested([]byte(nestedChild))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestNestedError(t *testing.T) {
 		`{"termination":{"reason":"budget_exceeded"}}`:                                                                    0,
 		`{"mistake":{"message":"no model"}}`:                                                                              1,
 	} {
-		tree, err := dockeragent.Nested([]byte(`{"id":"C","messages":[` + entry + `]}`))
+		tree, err := dockeragent.DecodeNested([]byte(`{"id":"C","messages":[` + entry + `]}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func outlined(tree *session.Tree) string {
 	for _, s := range tree.Sessions {
 		var items []string
 		for i := range s.Items {
-			items = append(items, said(&s.Items[i]))
+			items = append(items, composeSaidItem(&s.Items[i]))
 		}
 		head := fmt.Sprintf("%s %q %q", s.ID, s.Parent, s.Title)
 		if s.Task != 0 {
@@ -87,7 +87,7 @@ func outlined(tree *session.Tree) string {
 	return strings.Join(list, "\n")
 }
 
-func said(it *session.Item) string {
+func composeSaidItem(it *session.Item) string {
 	switch it.Kind {
 	case session.SubSession:
 		return "sub-session " + it.Child
@@ -141,7 +141,7 @@ func TestNestedOdd(t *testing.T) {
 		{"a nested one of another type", `{"id":"C","messages":[{"sub_session":{"id":"G","title":7,"messages":[{"message":{"role":"x"}}]}}]}`, "title is a JSON number", nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			tree, err := dockeragent.Nested([]byte(tc.data))
+			tree, err := dockeragent.DecodeNested([]byte(tc.data))
 			if tc.refused != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.refused) {
 					t.Errorf("error %v, want one with %q", err, tc.refused)
@@ -175,7 +175,7 @@ func TestNestedDeep(t *testing.T) {
 		fmt.Fprintf(&b, `{"id":"S%d","messages":[{"sub_session":`, i)
 	}
 	b.WriteString(`{"id":"last"}` + strings.Repeat(`}]}`, depth))
-	tree, err := dockeragent.Nested([]byte(b.String()))
+	tree, err := dockeragent.DecodeNested([]byte(b.String()))
 	if err != nil {
 		t.Fatal(err)
 	}

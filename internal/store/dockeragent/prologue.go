@@ -15,11 +15,11 @@ const (
 // childStart is what the user says in a child that got a task.
 const childStart = "Please proceed."
 
-// prologue is what a child of the call starts with: its title, and the two
+// composePrologue is what a child of the call starts with: its title, and the two
 // messages that docker agent begins it with (docs/stores/docker-agent.md#what-is-read). What a skill says is nowhere
 // in the store, so that its message only names it. Arguments that do not parse
 // are the task as they are.
-func prologue(call *session.Call) (title string, items []session.Item) {
+func composePrologue(call *session.Call) (title string, items []session.Item) {
 	var args struct {
 		Task           string `json:"task"`
 		ExpectedOutput any    `json:"expected_output"`
@@ -47,19 +47,19 @@ func prologue(call *session.Call) (title string, items []session.Item) {
 	if expected != "" {
 		system += "\n\n<expected_output>\n" + expected + "\n</expected_output>"
 	}
-	return title, []session.Item{said(session.System, system, 0), said(session.User, user, session.Implicit)}
+	return title, []session.Item{composeSaidItem(session.System, system, 0), composeSaidItem(session.User, user, session.Implicit)}
 }
 
-// said is a new message without a time, with the digests that it will have when
+// composeSaidItem is a new message without a time, with the digests that it will have when
 // it is read.
-func said(role session.Role, text string, flags session.Flags) session.Item {
+func composeSaidItem(role session.Role, text string, flags session.Flags) session.Item {
 	it := session.Item{
 		Kind: session.Message, Role: role, Flags: flags | session.Synthetic, Body: &session.Body{Text: text},
 	}
-	data, err := compose(&it)
+	data, err := composeMessage(&it)
 	var d decoder
 	var m message
-	if err == nil && d.decode(data, "", &m) == nil { // both never fail on a text
+	if err == nil && d.decodeMessage(data, "", &m) == nil { // both never fail on a text
 		it.Text, it.Meaning = m.text, m.meaning
 	}
 	return it

@@ -111,7 +111,7 @@ func holdTask(t *testing.T, title string, items []session.Item, task session.Dig
 	before := treeOf(t, path)
 	after := copied(before)
 	after.Sessions = append(after.Sessions, &session.Session{ID: "C", Parent: "P", Title: title, Items: items})
-	number(after.Sessions[1])
+	expectNumber(after.Sessions[1])
 	for i := range items {
 		items[i].Key = string(rune('a' + i))
 	}

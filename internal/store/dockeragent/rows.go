@@ -29,11 +29,11 @@ var itemColumns = []string{
 // is slow to reach, so it is asked for only where there is none.
 const briefChild = "case cast(item_type as text) when 'subsession' then subsession_id end"
 
-// columns are those of session_items that are read.
-func (st *agentStore) columns() []string {
-	columns := st.schema.pick(tableItems, itemColumns...)
+// pickItemColumns are those of session_items that are read.
+func (st *agentStore) pickItemColumns() []string {
+	columns := st.schema.pickColumns(tableItems, itemColumns...)
 	if st.facts.Brief {
-		columns = st.schema.pick(tableItems, "session_id", "position", "item_type", "agent_name")
+		columns = st.schema.pickColumns(tableItems, "session_id", "position", "item_type", "agent_name")
 		if st.schema.has(tableItems, "subsession_id") {
 			columns = append(columns, briefChild)
 		}
@@ -64,8 +64,8 @@ type unfit struct {
 	expected string // "" for NULL
 }
 
-// test notes a value that is NULL or does not fit.
-func (w *row) test(column string, v driver.Value, fits func(driver.Value) string) {
+// noteUnfit notes a value that is NULL or does not fit.
+func (w *row) noteUnfit(column string, v driver.Value, fits func(driver.Value) string) {
 	expected := ""
 	if v != nil {
 		if expected = fits(v); expected == "" {
@@ -111,7 +111,7 @@ func (st *agentStore) readItems(ctx context.Context) error {
 	own := newPart(tableItems)
 	st.parts = append(st.parts, own)
 	own.brief = st.facts.Brief
-	r := &rowReader{st: st, columns: st.columns(), names: own}
+	r := &rowReader{st: st, columns: st.pickItemColumns(), names: own}
 	r.batch = &batch{}
 	r.flush = func() {
 		select {
@@ -126,14 +126,14 @@ func (st *agentStore) readItems(ctx context.Context) error {
 		}
 		r.batch.rows, r.batch.json = r.batch.rows[:0], r.batch.json[:0]
 	}
-	lost, err := st.only.scan(ctx, st.db, &st.schema, tableItems, r.columns, r.read)
+	lost, err := st.only.scanTable(ctx, st.db, &st.schema, tableItems, r.columns, r.readRow)
 	r.flush()
 	close(full)
 	decoders.Wait()
 	if err != nil {
 		return err
 	}
-	lost, err = sqlite.Salvage(lost, func(rowid int64) (bool, error) { return st.salvageItem(ctx, own, rowid) })
+	lost, err = sqlite.SalvageRows(lost, func(rowid int64) (bool, error) { return st.salvageItem(ctx, own, rowid) })
 	for _, l := range lost {
 		st.facts.Faults = append(st.facts.Faults, l.Fault(tableItems))
 	}
@@ -154,7 +154,7 @@ type rowReader struct {
 	started bool
 }
 
-func (r *rowReader) read(rowid int64, values []driver.Value) error {
+func (r *rowReader) readRow(rowid int64, values []driver.Value) error {
 	w := row{id: rowid}
 	var id, summary, usage string
 	w.from = len(r.batch.json)
@@ -165,17 +165,17 @@ func (r *rowReader) read(rowid int64, values []driver.Value) error {
 			id = column.View(v)
 		case "position":
 			w.position = sortKey(v)
-			w.test(name, v, wholeNumber)
+			w.noteUnfit(name, v, expectWholeNumber)
 		case "item_type":
-			w.kind = r.names.name(column.Bytes(v))
-			w.test(name, v, anything)
+			w.kind = r.names.internName(column.Bytes(v))
+			w.noteUnfit(name, v, acceptAny)
 		case "agent_name":
-			w.agent = r.names.name(column.Bytes(v))
+			w.agent = r.names.internName(column.Bytes(v))
 		case "message_json":
 			r.batch.json = append(r.batch.json, column.View(v)...)
 		case "implicit":
-			w.implicit, _ = isTrue(v)
-			w.test(name, v, truth)
+			w.implicit, _ = parseBool(v)
+			w.noteUnfit(name, v, expectBool)
 		case "subsession_id", briefChild:
 			w.child = strings.Clone(column.View(v))
 		case "summary_text":
@@ -183,7 +183,7 @@ func (r *rowReader) read(rowid int64, values []driver.Value) error {
 		case "first_kept_entry":
 			if v != nil { // upstream reads NULL as 0
 				w.keptFrom, _ = v.(int64)
-				w.test(name, v, wholeNumber)
+				w.noteUnfit(name, v, expectWholeNumber)
 			}
 		case "cost":
 			w.cost, _ = v.(float64)
@@ -194,7 +194,7 @@ func (r *rowReader) read(rowid int64, values []driver.Value) error {
 	w.to = len(r.batch.json)
 	if !r.started || id != r.lastID { // rows of one session mostly come together
 		r.started, r.lastID = true, strings.Clone(id)
-		r.last = r.st.number(r.lastID)
+		r.last = r.st.assignNumber(r.lastID)
 	}
 	w.session = r.last
 	if w.kind == "summary" {
@@ -226,11 +226,11 @@ var required = map[string]struct {
 	fallback string
 	fits     func(driver.Value) string // says what the reader expects, "" for what fits
 }{
-	"id": {"", anything}, "title": {"", anything}, "created_at": {"", anything},
-	"agent_model_overrides": {"{}", anything}, "custom_models_used": {"[]", anything},
-	"input_tokens": {"0", wholeNumber}, "output_tokens": {"0", wholeNumber}, "max_iterations": {"0", wholeNumber},
-	"cost": {"0", number}, "tools_approved": {"0", truth}, "send_user_message": {"1", truth},
-	"starred": {"0", truth}, "thinking": {"1", truth},
+	"id": {"", acceptAny}, "title": {"", acceptAny}, "created_at": {"", acceptAny},
+	"agent_model_overrides": {"{}", acceptAny}, "custom_models_used": {"[]", acceptAny},
+	"input_tokens": {"0", expectWholeNumber}, "output_tokens": {"0", expectWholeNumber}, "max_iterations": {"0", expectWholeNumber},
+	"cost": {"0", expectNumber}, "tools_approved": {"0", expectBool}, "send_user_message": {"1", expectBool},
+	"starred": {"0", expectBool}, "thinking": {"1", expectBool},
 }
 
 // metadata are the columns that hold JSON: what upstream decodes them into, and
@@ -270,8 +270,8 @@ type sessionRow struct {
 
 // readSessions reads the sessions table in row order, or some rows of it.
 func readSessions(ctx context.Context, db *sqlite.DB, sc *schema, only subset) (list []sessionRow, faults []session.Fault, err error) {
-	columns := sc.pick(tableSessions, sessionColumns...)
-	lost, err := only.scan(ctx, db, sc, tableSessions, columns, func(rowid int64, values []driver.Value) error {
+	columns := sc.pickColumns(tableSessions, sessionColumns...)
+	lost, err := only.scanTable(ctx, db, sc, tableSessions, columns, func(rowid int64, values []driver.Value) error {
 		r := sessionRow{Session: &session.Session{}, rowid: rowid}
 		for i, column := range columns {
 			readSessionColumn(r.Session, column, values[i])
@@ -285,7 +285,7 @@ func readSessions(ctx context.Context, db *sqlite.DB, sc *schema, only subset) (
 	if err != nil {
 		return nil, nil, err
 	}
-	lost, err = sqlite.Salvage(lost, func(rowid int64) (bool, error) {
+	lost, err = sqlite.SalvageRows(lost, func(rowid int64) (bool, error) {
 		s, err := salvageSession(ctx, db, sc, rowid)
 		if s != nil {
 			list = append(list, sessionRow{Session: s, rowid: rowid})
@@ -336,8 +336,8 @@ func readSessionColumn(s *session.Session, name string, value driver.Value) {
 	}
 }
 
-// readable reports whether a column of a session can hold a value without a fault.
-func readable(column string, value driver.Value) bool {
+// isReadable reports whether a column of a session can hold a value without a fault.
+func isReadable(column string, value driver.Value) bool {
 	var s session.Session
 	readSessionColumn(&s, column, value)
 	return len(s.Faults) == 0
@@ -372,9 +372,9 @@ func readMetadata(s *session.Session, column, text string, into any, bad func(de
 // upstream, which scans columns into plain Go values, does not accept, in words
 // for people, "" for what it accepts.
 
-func anything(driver.Value) string { return "" }
+func acceptAny(driver.Value) string { return "" }
 
-func wholeNumber(v driver.Value) string {
+func expectWholeNumber(v driver.Value) string {
 	if _, ok := v.(int64); !ok {
 		if _, err := strconv.ParseInt(column.View(v), 10, 64); err != nil {
 			return "the reader expects a whole number"
@@ -383,7 +383,7 @@ func wholeNumber(v driver.Value) string {
 	return ""
 }
 
-func number(v driver.Value) string {
+func expectNumber(v driver.Value) string {
 	switch v.(type) {
 	case int64, float64:
 		return ""
@@ -394,15 +394,15 @@ func number(v driver.Value) string {
 	return ""
 }
 
-func truth(v driver.Value) string {
-	if _, ok := isTrue(v); !ok {
+func expectBool(v driver.Value) string {
+	if _, ok := parseBool(v); !ok {
 		return "the reader expects true or false"
 	}
 	return ""
 }
 
-// isTrue is a value of a BOOLEAN column. ok is false for what is none.
-func isTrue(v driver.Value) (value, ok bool) {
+// parseBool is a value of a BOOLEAN column. ok is false for what is none.
+func parseBool(v driver.Value) (value, ok bool) {
 	switch v := v.(type) {
 	case int64:
 		return v != 0, true
@@ -438,7 +438,7 @@ func parseTime(text string) (time.Time, string) {
 	case err != nil:
 		return time.Time{}, notRFC3339
 	}
-	if bad := implausible(t); bad != "" {
+	if bad := explainImplausible(t); bad != "" {
 		return time.Time{}, bad
 	}
 	return t, ""
@@ -446,10 +446,10 @@ func parseTime(text string) (time.Time, string) {
 
 const notRFC3339 = "it is not in the form 2026-02-03T09:56:40Z"
 
-// implausible says why a readable time cannot be one of a session, "" when it
+// explainImplausible says why a readable time cannot be one of a session, "" when it
 // can: agents did not run before 2000, and milliseconds that are read as seconds
 // end up far in the future.
-func implausible(t time.Time) string {
+func explainImplausible(t time.Time) string {
 	switch {
 	case t.Year() <= 1:
 		return "it is the zero time"

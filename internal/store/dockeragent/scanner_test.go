@@ -21,15 +21,15 @@ func TestTextTakesGoFormOnly(t *testing.T) {
 		if c >= 0xd800 && c <= 0xdfff {
 			continue
 		}
-		own := string(quote(string(c)))
+		own := string(quoteText(string(c)))
 		forms := []string{own, `"` + string(c) + `"`}
 		if c <= 0xffff {
 			forms = append(forms, fmt.Sprintf(`"\u%04x"`, c), fmt.Sprintf(`"\u%04X"`, c))
 		}
 		for _, form := range forms {
 			var text literal
-			s := scanner{Scanner: jsonscan.Over([]byte(form))}
-			if got, want := s.text(&text) && s.End(), form == own; got != want && json.Valid([]byte(form)) {
+			s := scanner{Scanner: jsonscan.NewScanner([]byte(form))}
+			if got, want := s.readLiteral(&text) && s.IsAtEnd(), form == own; got != want && json.Valid([]byte(form)) {
 				t.Errorf("%s: taken %v, want %v", form, got, want)
 			}
 		}
@@ -75,9 +75,9 @@ func TestStringAtEveryOffset(t *testing.T) {
 				if !tt.ok && after > 0 && tt.piece == `\` {
 					continue // then it escapes a space, which is bad for another reason
 				}
-				s := scanner{Scanner: jsonscan.Over([]byte(" " + literal))}
-				raw, f, ok := s.str()
-				if ok != tt.ok || ok && (string(raw) != literal || f != tt.form || !s.End()) {
+				s := scanner{Scanner: jsonscan.NewScanner([]byte(" " + literal))}
+				raw, f, ok := s.readString()
+				if ok != tt.ok || ok && (string(raw) != literal || f != tt.form || !s.IsAtEnd()) {
 					t.Fatalf("%q: got %q %03b %v, want %03b %v", literal, raw, f, ok, tt.form, tt.ok)
 				}
 				if ok != json.Valid([]byte(literal)) {
@@ -91,8 +91,8 @@ func TestStringAtEveryOffset(t *testing.T) {
 func TestUnfinishedStrings(t *testing.T) {
 	whole := `"abcdefgh\n\u003cij\\k\"lmnop é"`
 	for n := range len(whole) {
-		s := scanner{Scanner: jsonscan.Over([]byte(whole[:n]))}
-		if _, _, ok := s.str(); ok {
+		s := scanner{Scanner: jsonscan.NewScanner([]byte(whole[:n]))}
+		if _, _, ok := s.readString(); ok {
 			t.Errorf("%s is taken for a string", whole[:n])
 		}
 	}
@@ -104,15 +104,15 @@ func TestNumbers(t *testing.T) {
 		"", "-", "+1", "01", ".5", "1.", "1.e5", "1e", "1e+", "1eE5", "1e+-5", "0x1", "1_000", "Infinity", "NaN", "1 2",
 	} {
 		var whole int64
-		s := scanner{Scanner: jsonscan.Over([]byte(text))}
-		if ok := s.integer(&whole) && s.End(); ok {
+		s := scanner{Scanner: jsonscan.NewScanner([]byte(text))}
+		if ok := s.readInteger(&whole) && s.IsAtEnd(); ok {
 			if n, err := strconv.ParseInt(text, 10, 64); err != nil || n != whole || !json.Valid([]byte(text)) {
 				t.Errorf("%q is taken for %d", text, whole)
 			}
 		}
 		var float float64
-		s = scanner{Scanner: jsonscan.Over([]byte(text))}
-		ok := s.float(&float) && s.End()
+		s = scanner{Scanner: jsonscan.NewScanner([]byte(text))}
+		ok := s.readFloat(&float) && s.IsAtEnd()
 		if n, err := strconv.ParseFloat(text, 64); ok != json.Valid([]byte(text)) || ok && (err != nil || n != float) {
 			t.Errorf("%q: number %v, value %g", text, ok, float)
 		}
@@ -135,12 +135,12 @@ func TestBase64(t *testing.T) {
 	}
 	for text, want := range tests {
 		data := `"` + text + `"`
-		s := scanner{Scanner: jsonscan.Over([]byte(data))}
+		s := scanner{Scanner: jsonscan.NewScanner([]byte(data))}
 		var upstream []byte
 		if err := json.Unmarshal([]byte(data), &upstream); (err == nil) != want {
 			t.Fatalf("%.20s (%d bytes): encoding/json says %v", text, len(text), err)
 		}
-		if got := s.base64(new([]byte)); got != want {
+		if got := s.readBase64(new([]byte)); got != want {
 			t.Errorf("%.20s (%d bytes): %v, want %v", text, len(text), got, want)
 		}
 	}
@@ -149,10 +149,10 @@ func TestBase64(t *testing.T) {
 func TestBlank(t *testing.T) {
 	for c := rune(0); c <= 0x3100; c++ {
 		for _, text := range []string{string(c), " " + string(c), string(c) + "\n", string(c) + "x"} {
-			if got, want := quote(text).blank(), strings.TrimSpace(text) == ""; got != want {
+			if got, want := quoteText(text).isBlank(), strings.TrimSpace(text) == ""; got != want {
 				t.Errorf("%q: blank %v, want %v", text, got, want)
 			}
-			if got, want := quote(text).endsInSpace(), session.TextFlags(text).Has(session.TrailingSpace); got != want {
+			if got, want := quoteText(text).endsInSpace(), session.TextFlags(text).Has(session.TrailingSpace); got != want {
 				t.Errorf("%q: ends in white space %v, want %v", text, got, want)
 			}
 		}
@@ -173,7 +173,7 @@ func TestDefinitionsAreKnownAgain(t *testing.T) {
 			`x"}`:                    false,
 			`x","parameters":[{}}]}`: false,
 		} {
-			if got := d.fast([]byte(start + ending)); got != want {
+			if got := d.decodeFast([]byte(start + ending)); got != want {
 				t.Errorf("…%s: %v, want %v", ending, got, want)
 			}
 		}

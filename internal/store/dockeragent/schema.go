@@ -39,13 +39,13 @@ type schema struct {
 
 func (s *schema) has(table, column string) bool { return slices.Contains(s.columns[table], column) }
 
-// pick keeps the columns that the table has, in the order asked for.
-func (s *schema) pick(table string, wanted ...string) []string {
+// pickColumns keeps the columns that the table has, in the order asked for.
+func (s *schema) pickColumns(table string, wanted ...string) []string {
 	return slices.DeleteFunc(slices.Clone(wanted), func(c string) bool { return !s.has(table, c) })
 }
 
-func (s *schema) hasItems() bool  { return s.has("session_items", "message_json") }
-func (s *schema) hasColumn() bool { return s.has("sessions", "messages") }
+func (s *schema) hasItems() bool          { return s.has("session_items", "message_json") }
+func (s *schema) hasMessagesColumn() bool { return s.has("sessions", "messages") }
 
 // name is that of the schema generation: "018", or the number of a later migration.
 func (s *schema) name() string {
@@ -58,9 +58,9 @@ func generationName(g int64) string { return fmt.Sprintf("%03d", g) }
 // the item table.
 const oldest = 14
 
-// readOnly says why a database of this schema is never written, "" if it is.
-func (s *schema) readOnly() string {
-	switch missing := s.missing(); {
+// explainReadOnly says why a database of this schema is never written, "" if it is.
+func (s *schema) explainReadOnly() string {
+	switch missing := s.findMissingColumns(); {
 	case s.generation < oldest:
 		return "it is from docker agent before v1.20.0, which kept each session in one column: open it once with a newer docker agent, " +
 			"which upgrades it, and repair it then"
@@ -93,12 +93,12 @@ func readSchema(ctx context.Context, db *sqlite.DB) (schema, []session.Fault, er
 		s.triggers, err = db.Triggers(ctx)
 	}
 	if err == nil {
-		err = s.examine(ctx, db)
+		err = s.examineTables(ctx, db)
 	}
 	if err != nil {
 		return schema{}, nil, err
 	}
-	return s, append(faults, s.disagreements(len(faults) == 0)...), nil
+	return s, append(faults, s.reportDisagreements(len(faults) == 0)...), nil
 }
 
 // readMigrations reads what is on record. It returns a fault for each part of
@@ -107,14 +107,14 @@ func (s *schema) readMigrations(ctx context.Context, db *sqlite.DB) ([]session.F
 	var faults []session.Fault
 	s.recorded, s.ran = map[int64]string{}, map[int64]bool{}
 	for _, m := range migrations {
-		if s.brought(m) {
-			s.generation = max(s.generation, from(m.number))
+		if s.hasColumnsOf(m) {
+			s.generation = max(s.generation, generationOf(m.number))
 		}
 	}
 	if s.has("migrations", "id") {
-		lost, err := db.ScanTable(ctx, "migrations", s.pick("migrations", "id", "name"), func(_ int64, values []driver.Value) error {
+		lost, err := db.ScanTable(ctx, "migrations", s.pickColumns("migrations", "id", "name"), func(_ int64, values []driver.Value) error {
 			if id, ok := values[0].(int64); ok && id > 0 {
-				s.learn(id, strings.Clone(column.Text(append(values, nil)[1])))
+				s.noteMigration(id, strings.Clone(column.Text(append(values, nil)[1])))
 			}
 			return nil
 		})
@@ -128,9 +128,9 @@ func (s *schema) readMigrations(ctx context.Context, db *sqlite.DB) ([]session.F
 	return faults, nil
 }
 
-// disagreements are the faults of the schema; whole says that every record of
+// reportDisagreements are the faults of the schema; whole says that every record of
 // a migration could be read.
-func (s *schema) disagreements(whole bool) []session.Fault {
+func (s *schema) reportDisagreements(whole bool) []session.Fault {
 	var faults []session.Fault
 	fault := func(format string, args ...any) {
 		faults = append(faults, session.Fault{
@@ -138,17 +138,17 @@ func (s *schema) disagreements(whole bool) []session.Fault {
 			Detail: fmt.Sprintf(format, args...),
 		})
 	}
-	if why := s.readOnly(); len(s.later) > 0 && why == "" {
-		fault("%s. %s A repair is safe: it changes only what sessctl knows", s.differs(), s.unread())
+	if why := s.explainReadOnly(); len(s.later) > 0 && why == "" {
+		fault("%s. %s A repair is safe: it changes only what sessctl knows", s.describeUnknown(), s.describeUnread())
 		faults[0].Harmless = true
 	} else if len(s.later)+len(s.doubts) > 0 {
-		fault("%s. %s You can check, view and export it. It is not repaired: %s", s.differs(), s.unread(), why)
+		fault("%s. %s You can check, view and export it. It is not repaired: %s", s.describeUnknown(), s.describeUnread(), why)
 	}
-	if missing := s.missing(); len(missing) > 0 {
+	if missing := s.findMissingColumns(); len(missing) > 0 {
 		fault("the schema is that of migration %s, but %s missing: the runtime fails as soon as it needs what is missing",
 			generationName(s.generation), sentenceList(missing))
 	}
-	if gaps := s.unrecorded(); whole && len(gaps) > 0 {
+	if gaps := s.findUnrecorded(); whole && len(gaps) > 0 {
 		fault("%s not recorded, although later migrations were made: the runtime runs them again when it starts, "+
 			"and renames the whole file to .bak if that fails", migrationList(gaps))
 	}
@@ -209,15 +209,15 @@ var migrations = []migration{
 // numbered is the last migration that came in the order of its number everywhere.
 const numbered = 28
 
-// from is the generation that has a migration: of those that came in either order, the
+// generationOf is the generation that has a migration: of those that came in either order, the
 // first of their numbers.
-func from(number int64) int64 { return min(number, numbered+1) }
+func generationOf(number int64) int64 { return min(number, numbered+1) }
 
 // recordNumber is the number before the name of a migration on record.
 var recordNumber = pattern.Lazy(`^\d+_`)
 
-// learn notes a record of the table migrations. Without a name, the number is believed.
-func (s *schema) learn(id int64, name string) {
+// noteMigration notes a record of the table migrations. Without a name, the number is believed.
+func (s *schema) noteMigration(id int64, name string) {
 	s.recorded[id] = name
 	i := slices.IndexFunc(migrations, func(m migration) bool {
 		return m.number > 0 && (name == "" && m.number == id || name != "" && m.name == recordNumber().ReplaceAllString(name, ""))
@@ -227,23 +227,23 @@ func (s *schema) learn(id int64, name string) {
 		return
 	}
 	s.ran[migrations[i].number] = true
-	s.generation = max(s.generation, from(migrations[i].number))
+	s.generation = max(s.generation, generationOf(migrations[i].number))
 }
 
-// brought reports whether the columns of a migration are there.
-func (s *schema) brought(m migration) bool {
-	return slices.ContainsFunc(m.columns, func(c string) bool { return s.has(columnOf(c)) })
+// hasColumnsOf reports whether the columns of a migration are there.
+func (s *schema) hasColumnsOf(m migration) bool {
+	return slices.ContainsFunc(m.columns, func(c string) bool { return s.has(splitColumnName(c)) })
 }
 
-// columnOf are the table and the name of a column in the list of migrations.
-func columnOf(entry string) (table, column string) {
+// splitColumnName are the table and the name of a column in the list of migrations.
+func splitColumnName(entry string) (table, column string) {
 	table, column, _ = strings.Cut(entry, ".")
 	column, _, _ = strings.Cut(column, " ")
 	return table, column
 }
 
-// missing are the columns that the database should have.
-func (s *schema) missing() []string {
+// findMissingColumns are the columns that the database should have.
+func (s *schema) findMissingColumns() []string {
 	var list []string
 	for _, m := range migrations {
 		wanted := s.ran[m.number] || m.number <= min(s.generation, numbered)
@@ -251,7 +251,7 @@ func (s *schema) missing() []string {
 			continue
 		}
 		for _, c := range m.columns {
-			if table, column := columnOf(c); !s.has(table, column) {
+			if table, column := splitColumnName(c); !s.has(table, column) {
 				list = append(list, table+"."+column)
 			}
 		}
@@ -259,15 +259,15 @@ func (s *schema) missing() []string {
 	return list
 }
 
-// unrecorded are the known migrations that are not on record, although what they or
+// findUnrecorded are the known migrations that are not on record, although what they or
 // later ones brought is there.
-func (s *schema) unrecorded() []int64 {
+func (s *schema) findUnrecorded() []int64 {
 	var gaps []int64
 	for _, m := range migrations {
 		_, taken := s.recorded[m.number]
 		there := m.number <= s.generation && !taken
 		if m.number > numbered {
-			there = s.brought(m)
+			there = s.hasColumnsOf(m)
 		}
 		if m.number > 0 && there && !s.ran[m.number] {
 			gaps = append(gaps, m.number)
@@ -294,7 +294,7 @@ func migrationList(ids []int64) string {
 	if len(ids) == 1 {
 		return "migration " + ranges[0] + " is"
 	}
-	return "migrations " + joined(ranges) + " are"
+	return "migrations " + joinWords(ranges) + " are"
 }
 
 // sentenceList is "a is", "a, b and c are".
@@ -302,11 +302,11 @@ func sentenceList(words []string) string {
 	if len(words) == 1 {
 		return words[0] + " is"
 	}
-	return joined(words) + " are"
+	return joinWords(words) + " are"
 }
 
-// joined is "a", "a and b", "a, b and c".
-func joined(words []string) string {
+// joinWords is "a", "a and b", "a, b and c".
+func joinWords(words []string) string {
 	last := len(words) - 1
 	if last < 1 {
 		return strings.Join(words, "")
@@ -333,8 +333,8 @@ var releases = []struct {
 // table or column of sessions that is not known here.
 const lastSeen = "v1.149.0"
 
-// runtime says which versions leave this schema behind.
-func (s *schema) runtime() string {
+// describeRuntime says which versions leave this schema behind.
+func (s *schema) describeRuntime() string {
 	if len(s.later) > 0 {
 		return "written by a newer docker agent than sessctl knows (up to " + lastSeen + ")"
 	}
@@ -354,8 +354,8 @@ func (s *schema) runtime() string {
 	return text
 }
 
-// advice says whether the runtime that wrote the file still leaks (0, 4.1).
-func (s *schema) advice() []string {
+// upgradeAdvice says whether the runtime that wrote the file still leaks (0, 4.1).
+func (s *schema) upgradeAdvice() []string {
 	switch {
 	case s.generation > 18 || len(s.later) > 0:
 		return []string{"The docker agent that last wrote this file no longer leaks. The leaked messages in it are from v1.32.0 or older."}
@@ -403,18 +403,18 @@ func (s *schema) runtimeFacts() session.Runtime {
 var Kind = store.Kind{
 	Name:      kindName,
 	Title:     kindTitle,
-	Locations: locations,
-	Detect:    detect,
-	Open:      open,
+	Locations: listLocations,
+	Detect:    detectTables,
+	Open:      openDatabase,
 	Edit:      openEdit,
-	Prologue:  prologue,
+	Prologue:  composePrologue,
 }
 
-// locations are where `docker agent run` keeps its database: the data folder, which
+// listLocations are where `docker agent run` keeps its database: the data folder, which
 // DOCKER_AGENT_DATA_DIR names since v1.147.0, and the home folder, which was the only one
 // before v1.101.0, so that old sessions may still be there. `serve api` has it in the
 // current folder (docs/stores/docker-agent.md#what-is-read).
-func locations(home string) []string {
+func listLocations(home string) []string {
 	var list []string
 	if data := os.Getenv("DOCKER_AGENT_DATA_DIR"); data != "" {
 		list = append(list, filepath.Join(data, "session.db"))
@@ -425,10 +425,10 @@ func locations(home string) []string {
 	return slices.Compact(append(list, "session.db"))
 }
 
-// detect goes by tables and columns: a migrations table with docker agent's
+// detectTables goes by tables and columns: a migrations table with docker agent's
 // columns beside sessions, or the bare sessions table of the first versions.
-func detect(ctx context.Context, src *store.Source) store.Detection {
-	db := sqlite.Of(src.DB)
+func detectTables(ctx context.Context, src *store.Source) store.Detection {
+	db := sqlite.FromReader(src.DB)
 	if db == nil {
 		return store.Detection{}
 	}

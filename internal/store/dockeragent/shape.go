@@ -57,25 +57,25 @@ func shapeOf(t reflect.Type) *shape {
 	return &shape{kind: t.Kind()}
 }
 
-// find is the shape below a key. It is false for a key that differs from a
+// fieldShape is the shape below a key. It is false for a key that differs from a
 // known one in case only: encoding/json takes the one for the other.
-func (sh *shape) find(key []byte) (*shape, bool) {
+func (sh *shape) fieldShape(key []byte) (*shape, bool) {
 	for i := range sh.fields {
 		if sh.fields[i].key == string(key) {
 			return sh.fields[i].shape, true
 		}
 	}
 	for i := range sh.fields {
-		if strings.EqualFold(sh.fields[i].key, view(key)) {
+		if strings.EqualFold(sh.fields[i].key, viewString(key)) {
 			return nil, false
 		}
 	}
 	return nil, true
 }
 
-// member consumes the value of a key that the record does not need.
-func (s *scanner) member(sh *shape, key []byte) bool {
-	below, ok := sh.find(key)
+// skipMember consumes the value of a key that the record does not need.
+func (s *scanner) skipMember(sh *shape, key []byte) bool {
+	below, ok := sh.fieldShape(key)
 	return ok && s.unknown(key, below)
 }
 
@@ -86,55 +86,55 @@ func (s *scanner) unknown(key []byte, sh *shape) bool {
 			s.met |= irregular
 		}
 	}
-	return s.value(sh)
+	return s.skipValue(sh)
 }
 
-// value consumes a value of the shape. null fits everywhere: it leaves the
+// skipValue consumes a value of the shape. null fits everywhere: it leaves the
 // decoder's zero value as it is.
-func (s *scanner) value(sh *shape) bool {
-	first := s.Next()
+func (s *scanner) skipValue(sh *shape) bool {
+	first := s.PeekByte()
 	if first == 'n' {
-		return s.Word("null")
+		return s.ReadWord("null")
 	}
 	if sh == nil {
-		return s.anything(first)
+		return s.skipAny(first)
 	}
 	var flag bool
 	var number int64
 	switch sh.kind {
 	case reflect.String:
-		_, _, ok := s.str()
+		_, _, ok := s.readString()
 		return ok
 	case reflect.Bool:
-		return s.boolean(&flag)
+		return s.readBool(&flag)
 	case reflect.Int64:
-		return s.integer(&number)
+		return s.readInteger(&number)
 	case reflect.Slice:
-		return s.Elements(func() bool { return s.value(sh.element) })
+		return s.VisitElements(func() bool { return s.skipValue(sh.element) })
 	case reflect.Struct:
-		return s.Members(func(key []byte) bool { return s.member(sh, key) })
+		return s.VisitMembers(func(key []byte) bool { return s.skipMember(sh, key) })
 	}
 	return false
 }
 
-// anything consumes a value of any type. As encoding/json does for an interface, it
+// skipAny consumes a value of any type. As encoding/json does for an interface, it
 // refuses numbers that no float64 can hold.
-func (s *scanner) anything(first byte) bool {
+func (s *scanner) skipAny(first byte) bool {
 	switch first {
 	case '"':
-		_, _, ok := s.str()
+		_, _, ok := s.readString()
 		return ok
 	case '{':
-		return s.Members(func(key []byte) bool { return s.unknown(key, nil) })
+		return s.VisitMembers(func(key []byte) bool { return s.unknown(key, nil) })
 	case '[':
-		return s.Elements(func() bool { return s.value(nil) })
+		return s.VisitElements(func() bool { return s.skipValue(nil) })
 	case 't':
-		return s.Word("true")
+		return s.ReadWord("true")
 	case 'f':
-		return s.Word("false")
+		return s.ReadWord("false")
 	}
 	var number float64
-	return s.float(&number)
+	return s.readFloat(&number)
 }
 
 // definitionCache holds the last tool definitions that were checked. They fill
@@ -144,17 +144,17 @@ type definitionCache [64][]byte
 // maxDefinition is the size in bytes up to which a definition is kept.
 const maxDefinition = 16 << 10
 
-// definition consumes a tool definition. An object says itself where it ends,
+// consumeDefinition consumes a tool definition. An object says itself where it ends,
 // so bytes that begin with a checked one need no second look.
-func (d *decoder) definition() bool {
+func (d *decoder) consumeDefinition() bool {
 	s := &d.scan
-	s.Next()
+	s.PeekByte()
 	from, rest := s.Pos, s.Data[s.Pos:]
 	start := rest[:min(len(rest), 64)]
 	known := &d.definitions[uint64(session.DigestOf(start))%uint64(len(d.definitions))]
 	if len(*known) > 0 && bytes.HasPrefix(rest, *known) {
 		s.Pos += len(*known)
-	} else if !s.value(definitionShape) {
+	} else if !s.skipValue(definitionShape) {
 		return false
 	} else if size := s.Pos - from; size <= maxDefinition {
 		*known = append((*known)[:0], rest[:size]...)

@@ -50,24 +50,24 @@ func newStore(ctx context.Context, db *sqlite.DB, path string, bytes int64) (*ag
 	st := &agentStore{db: db, schema: sc, numbers: map[string]uint32{}, rowids: map[string]int64{}, costs: map[string]float64{}}
 	st.facts = session.Store{
 		Path: path, Kind: kindName, Title: kindTitle, Generation: sc.name(), Bytes: bytes, Writer: db.Writer.State,
-		WriterName: db.Writer.Name, Runtime: sc.runtimeFacts(), Versions: sc.runtime(), Advice: sc.advice(),
-		Children: Children, Requests: session.Requests{Adapts: sc.adapts()},
+		WriterName: db.Writer.Name, Runtime: sc.runtimeFacts(), Versions: sc.describeRuntime(), Advice: sc.upgradeAdvice(),
+		Children: Children, Requests: session.Requests{Adapts: sc.collectAdaptations()},
 		Condition: session.Condition{
-			ReadOnly: sc.readOnly(), Triggers: sc.triggers, Recovery: db.Recovery, Incomplete: db.Truncated(),
+			ReadOnly: sc.explainReadOnly(), Triggers: sc.triggers, Recovery: db.Recovery, Incomplete: db.Truncated(),
 			Faults: append(db.Faults(), faults...),
 		},
 	}
 	return st, nil
 }
 
-// open reads everything but texts: of the tree of one session, or of all.
-func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
-	db := sqlite.Of(src.DB)
+// openDatabase reads everything but texts: of the tree of one session, or of all.
+func openDatabase(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+	db := sqlite.FromReader(src.DB)
 	read := ""
 	if opts.Only != "" && !opts.Deep {
 		st, err := newStore(ctx, db, src.Path, src.Bytes)
 		if err == nil {
-			err = st.byIndex(ctx, opts.Only)
+			err = st.readTreeByIndex(ctx, opts.Only)
 		}
 		if err == nil {
 			return st, nil
@@ -85,17 +85,17 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 			return nil, err
 		}
 	}
-	readErr := st.read(ctx, nil, opts.Deep)
+	readErr := st.readRows(ctx, nil, opts.Deep)
 	found, err := deep()
 	if err = cmp.Or(readErr, err); err != nil {
 		return nil, err
 	}
-	st.facts.Faults = append(st.facts.Faults, st.unexplained(ctx, found)...)
-	rest, err := db.Unscanned(ctx)
+	st.facts.Faults = append(st.facts.Faults, st.dropExplained(ctx, found)...)
+	rest, err := db.UnscannedFaults(ctx)
 	if err != nil {
 		return nil, err
 	}
-	st.facts.Faults = slices.Concat(st.facts.Faults, rest, st.setAside(ctx), st.strayMedia(ctx))
+	st.facts.Faults = slices.Concat(st.facts.Faults, rest, st.findBackup(ctx), st.countStrayMedia(ctx))
 	if len(st.schema.ties) > 0 {
 		return tiedStore{st}, nil
 	}
@@ -105,15 +105,15 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 func (st *agentStore) Facts() *session.Store { return &st.facts }
 func (st *agentStore) Close() error          { return nil }
 
-// read reads rows of both tables, and the old column of their sessions.
-func (st *agentStore) read(ctx context.Context, only subset, deep bool) error {
+// readRows reads rows of both tables, and the old column of their sessions.
+func (st *agentStore) readRows(ctx context.Context, only subset, deep bool) error {
 	st.only = only
 	err := st.readTables(ctx)
 	if err == nil {
 		err = st.readColumn(ctx, deep)
 	}
 	if err == nil {
-		st.group()
+		st.groupTrees()
 	}
 	return err
 }
@@ -126,7 +126,7 @@ func (st *agentStore) readTables(ctx context.Context) error {
 	var ok bool
 	var err error
 	if st.only == nil {
-		if second, ok, err = st.db.Second(ctx); err != nil {
+		if second, ok, err = st.db.OpenSecond(ctx); err != nil {
 			return err
 		}
 	}
@@ -147,7 +147,7 @@ func (st *agentStore) readTables(ctx context.Context) error {
 		return err
 	}
 	for _, s := range sessions {
-		if st.add(s.Session, s.cost) {
+		if st.addSession(s.Session, s.cost) {
 			st.rowids[s.ID] = s.rowid
 			continue
 		}
@@ -158,13 +158,13 @@ func (st *agentStore) readTables(ctx context.Context) error {
 	}
 	st.facts.Faults = append(st.facts.Faults, faults...)
 	if st.only == nil {
-		st.facts.Faults = append(st.facts.Faults, st.orphans(len(faults) > 0)...)
+		st.facts.Faults = append(st.facts.Faults, st.reportOrphans(len(faults) > 0)...)
 	}
 	return nil
 }
 
-// number is the number of a session id, a new one when the id is new.
-func (st *agentStore) number(id string) uint32 {
+// assignNumber is the number of a session id, a new one when the id is new.
+func (st *agentStore) assignNumber(id string) uint32 {
 	n, ok := st.numbers[id]
 	if !ok {
 		n = uint32(len(st.numbers))
@@ -173,17 +173,17 @@ func (st *agentStore) number(id string) uint32 {
 	return n
 }
 
-// find is the session with an id, nil when there is none.
-func (st *agentStore) find(id string) *session.Session {
+// findSession is the session with an id, nil when there is none.
+func (st *agentStore) findSession(id string) *session.Session {
 	if n, ok := st.numbers[id]; ok && int(n) < len(st.stored) {
 		return st.stored[n]
 	}
 	return nil
 }
 
-// add takes a session in, unless its id is taken.
-func (st *agentStore) add(s *session.Session, cost float64) bool {
-	n := st.number(s.ID)
+// addSession takes a session in, unless its id is taken.
+func (st *agentStore) addSession(s *session.Session, cost float64) bool {
+	n := st.assignNumber(s.ID)
 	for int(n) >= len(st.stored) {
 		st.stored = append(st.stored, nil)
 	}
@@ -195,17 +195,17 @@ func (st *agentStore) add(s *session.Session, cost float64) bool {
 	return true
 }
 
-// group makes the trees once; Trees fills copies of them.
-func (st *agentStore) group() {
+// groupTrees makes the trees once; Trees fills copies of them.
+func (st *agentStore) groupTrees() {
 	heads := make([]forest.Head, len(st.sessions))
 	for i, s := range st.sessions {
-		heads[i] = forest.Head{Session: s, Refs: st.references(st.numbers[s.ID])}
+		heads[i] = forest.Head{Session: s, Refs: st.listReferences(st.numbers[s.ID])}
 	}
-	st.trees = forest.Group(heads)
+	st.trees = forest.GroupHeads(heads)
 }
 
-// references lists the sub-sessions that a session's items name, in item order.
-func (st *agentStore) references(number uint32) []string {
+// listReferences lists the sub-sessions that a session's items name, in item order.
+func (st *agentStore) listReferences(number uint32) []string {
 	var found []reference
 	for _, p := range st.parts {
 		found = append(found, p.references[number]...)
@@ -229,15 +229,15 @@ func (st *agentStore) Trees(ctx context.Context) iter.Seq2[*session.Tree, error]
 				yield(nil, err)
 				return
 			}
-			if !yield(st.filled(t), nil) {
+			if !yield(st.copyWithItems(t), nil) {
 				return
 			}
 		}
 	}
 }
 
-// filled is a copy of a tree with the items of its sessions.
-func (st *agentStore) filled(bare *session.Tree) *session.Tree {
+// copyWithItems is a copy of a tree with the items of its sessions.
+func (st *agentStore) copyWithItems(bare *session.Tree) *session.Tree {
 	tree := bare.Copy()
 	for _, s := range tree.Sessions {
 		st.addItems(s)
@@ -253,7 +253,7 @@ func (st *agentStore) filled(bare *session.Tree) *session.Tree {
 func (st *agentStore) addItems(s *session.Session) {
 	number := st.numbers[s.ID]
 	s.Faults = slices.Clone(s.Faults)
-	s.Items = make([]session.Item, 0, st.count(number))
+	s.Items = make([]session.Item, 0, st.countItems(number))
 	var first int64 // the position of the message with the task
 	for _, p := range st.parts {
 		for it := range p.log.Items(number) {
@@ -267,7 +267,7 @@ func (st *agentStore) addItems(s *session.Session) {
 	slices.SortFunc(s.Items, func(a, b session.Item) int {
 		return cmp.Or(cmp.Compare(a.Position, b.Position), cmp.Compare(len(a.Key), len(b.Key)), cmp.Compare(a.Key, b.Key))
 	})
-	forest.MarkDangling(s, func(id string) bool { return st.find(id) != nil })
+	forest.MarkDangling(s, func(id string) bool { return st.findSession(id) != nil })
 	for _, p := range st.parts {
 		for _, f := range p.faults[number] {
 			f.Item = slices.IndexFunc(s.Items, func(it session.Item) bool { return it.Key == f.Ref.Key })

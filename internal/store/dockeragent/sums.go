@@ -46,9 +46,9 @@ type itemSum struct {
 	place, content digest
 }
 
-// sums reads the digests of sessions, those that do not exist included; with exact,
+// readSums reads the digests of sessions, those that do not exist included; with exact,
 // those of every column.
-func sums(ctx context.Context, db *sqlite.DB, sc *schema, sessions []string, exact bool) (map[string]store.Sum, error) {
+func readSums(ctx context.Context, db *sqlite.DB, sc *schema, sessions []string, exact bool) (map[string]store.Sum, error) {
 	s := summer{rows: map[string]digest{}, items: map[string]*[]itemSum{}, children: map[string][]string{}}
 	if exact {
 		s.follow = map[string]digest{}
@@ -62,7 +62,7 @@ func sums(ctx context.Context, db *sqlite.DB, sc *schema, sessions []string, exa
 	}
 	result := make(map[string]store.Sum, len(sessions))
 	for _, id := range sessions {
-		result[id] = s.sum(id)
+		result[id] = s.sumSession(id)
 	}
 	return result, nil
 }
@@ -73,25 +73,25 @@ func (s *summer) readSessions(ctx context.Context, db *sqlite.DB, sc *schema, li
 	})
 	var others []string
 	if s.follow != nil {
-		others = sc.pick(tableSessions, following...)
+		others = sc.pickColumns(tableSessions, following...)
 	}
 	id, own := slices.Index(columns, "id"), len(columns)
-	_, err := list.rows().scan(ctx, db, sc, tableSessions, sqlite.QuotedAll(slices.Concat(columns, others)), func(_ int64, values []driver.Value) error {
+	_, err := list.rowSubset().scanTable(ctx, db, sc, tableSessions, sqlite.QuotedAll(slices.Concat(columns, others)), func(_ int64, values []driver.Value) error {
 		text, ok := values[id].(string)
 		if !ok {
 			return nil // of another type, nothing refers to it
 		}
 		session := strings.Clone(text)
-		s.rows[session] = s.of(columns, values[:own])
+		s.rows[session] = s.digestColumns(columns, values[:own])
 		if s.follow != nil {
-			s.follow[session] = s.of(others, values[own:])
+			s.follow[session] = s.digestColumns(others, values[own:])
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return scanRows(ctx, db, sc, tableSessions, "parent_id", []string{"parent_id", "id"}, list.parameter(),
+	return scanRows(ctx, db, sc, tableSessions, "parent_id", []string{"parent_id", "id"}, list.queryParameter(),
 		func(_ int64, values []driver.Value) error {
 			parent := column.Text(values[0])
 			s.children[parent] = append(s.children[parent], column.Text(values[1]))
@@ -100,25 +100,25 @@ func (s *summer) readSessions(ctx context.Context, db *sqlite.DB, sc *schema, li
 }
 
 func (s *summer) readItems(ctx context.Context, db *sqlite.DB, sc *schema, list idList) error {
-	content := append(sc.pick(tableItems, contentColumns...), sc.unknownColumns(tableItems)...)
+	content := append(sc.pickColumns(tableItems, contentColumns...), sc.unknownColumns(tableItems)...)
 	place := slices.DeleteFunc(slices.Sorted(slices.Values(sc.columns[tableItems])), func(c string) bool {
 		return slices.Contains(content, c)
 	})
 	owner := slices.Index(place, "session_id")
-	_, err := list.rows().scan(ctx, db, sc, tableItems, sqlite.QuotedAll(slices.Concat(place, content)), func(id int64, values []driver.Value) error {
+	_, err := list.rowSubset().scanTable(ctx, db, sc, tableItems, sqlite.QuotedAll(slices.Concat(place, content)), func(id int64, values []driver.Value) error {
 		list, ok := s.items[column.View(values[owner])]
 		if !ok { // a map may take over the bytes of a key that it knows, so a view is only looked up
 			list = new([]itemSum)
 			s.items[strings.Clone(column.View(values[owner]))] = list
 		}
-		*list = append(*list, itemSum{id, s.of(place, values[:len(place)]), s.of(content, values[len(place):])})
+		*list = append(*list, itemSum{id, s.digestColumns(place, values[:len(place)]), s.digestColumns(content, values[len(place):])})
 		return nil
 	})
 	return err
 }
 
-// sum puts together what was read of a session.
-func (s *summer) sum(id string) store.Sum {
+// sumSession puts together what was read of a session.
+func (s *summer) sumSession(id string) store.Sum {
 	own, ok := s.rows[id]
 	if !ok {
 		return store.Sum{}
@@ -147,8 +147,8 @@ func (s *summer) sum(id string) store.Sum {
 	return sum
 }
 
-// of is the digest of columns with their values, each with its exact type.
-func (s *summer) of(columns []string, values []driver.Value) digest {
+// digestColumns is the digest of columns with their values, each with its exact type.
+func (s *summer) digestColumns(columns []string, values []driver.Value) digest {
 	s.buf = s.buf[:0]
 	for i, c := range columns {
 		s.buf = table.AppendExactly(table.AppendExactly(s.buf, c), values[i])
@@ -158,7 +158,7 @@ func (s *summer) of(columns []string, values []driver.Value) digest {
 
 // Sums implements store.Summer.
 func (st *agentStore) Sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
-	found, err := sums(ctx, st.db, &st.schema, sessions, false)
+	found, err := readSums(ctx, st.db, &st.schema, sessions, false)
 	return found, st.db.Explain(err)
 }
 
@@ -250,8 +250,8 @@ type chatUsage struct {
 	ReasoningTokens   int64 `json:"reasoning_tokens"`
 }
 
-// exact fills the record as docker agent would read the message.
-func (d *decoder) exact(data []byte) error {
+// decodeExact fills the record as docker agent would read the message.
+func (d *decoder) decodeExact(data []byte) error {
 	var m chatMessage
 	r := &d.record
 	*r = record{parts: r.parts[:0], calls: r.calls[:0]}
@@ -260,44 +260,44 @@ func (d *decoder) exact(data []byte) error {
 	}
 	r.role, r.callID = []byte(m.Role), []byte(m.ToolCallID)
 	r.createdAt, r.model = []byte(m.CreatedAt), []byte(m.Model)
-	r.content, r.reasoning = quote(m.Content), quote(m.ReasoningContent)
-	r.signature, r.thought = quote(m.ThinkingSignature), inBase64(m.ThoughtSignature)
+	r.content, r.reasoning = quoteText(m.Content), quoteText(m.ReasoningContent)
+	r.signature, r.thought = quoteText(m.ThinkingSignature), inBase64(m.ThoughtSignature)
 	r.isError, r.cached, r.cost = m.IsError, m.CacheControl, m.Cost
 	r.marked = string(m.Marker) == marker
 	r.hasUsage = m.Usage != nil
 	for _, p := range m.MultiContent {
-		r.parts = append(r.parts, p.record())
+		r.parts = append(r.parts, p.convertPart())
 	}
 	for _, c := range m.ToolCalls {
 		r.calls = append(r.calls, callRecord{
-			id: []byte(c.ID), name: []byte(c.Function.Name), arguments: quote(c.Function.Arguments),
+			id: []byte(c.ID), name: []byte(c.Function.Name), arguments: quoteText(c.Function.Arguments),
 		})
 	}
 	return nil
 }
 
-func (p *chatMessagePart) record() partRecord {
-	r := partRecord{kind: quote(p.Type), text: quote(p.Text)}
+func (p *chatMessagePart) convertPart() partRecord {
+	r := partRecord{kind: quoteText(p.Type), text: quoteText(p.Text)}
 	if p.ImageURL != nil {
-		r.image, r.url, r.detail = true, quote(p.ImageURL.URL), quote(p.ImageURL.Detail)
+		r.image, r.url, r.detail = true, quoteText(p.ImageURL.URL), quoteText(p.ImageURL.Detail)
 	}
 	if p.File != nil {
-		r.file, r.path, r.fileID, r.mimeType = true, quote(p.File.Path), quote(p.File.FileID), quote(p.File.MimeType)
+		r.file, r.path, r.fileID, r.mimeType = true, quoteText(p.File.Path), quoteText(p.File.FileID), quoteText(p.File.MimeType)
 	}
 	if p.Document != nil {
 		r.document, _ = json.Marshal(p.Document) // never fails on decoded JSON
-		r.mimeType, r.data = p.document()
+		r.mimeType, r.data = p.documentData()
 	}
 	return r
 }
 
-// document is what the part says of its document (v1.55.0 and later).
-func (p *chatMessagePart) document() (mimeType literal, data string) {
+// documentData is what the part says of its document (v1.55.0 and later).
+func (p *chatMessagePart) documentData() (mimeType literal, data string) {
 	members, _ := p.Document.(map[string]any)
 	source, _ := members["source"].(map[string]any)
 	kind, _ := members["mime_type"].(string)
 	data, _ = source["inline_data"].(string)
-	return quote(kind), data
+	return quoteText(kind), data
 }
 
 // inBase64 is the form of bytes that Go writes into JSON; nil for none.

@@ -17,8 +17,8 @@ func TestImplausibleMessageTimes(t *testing.T) {
 	} {
 		var got string
 		p := newPart(tableItems)
-		p.reset("1", 0)
-		p.messageItem(0, "", false, []byte(`{"role":"user","content":"q","created_at":"`+tc.createdAt+`"}`),
+		p.startItem("1", 0)
+		p.decodeMessageItem(0, "", false, []byte(`{"role":"user","content":"q","created_at":"`+tc.createdAt+`"}`),
 			func(kind session.FaultKind, field, detail string, _ *string) {
 				if kind != session.BadTime || field != "created_at" {
 					t.Errorf("%s: fault %v in %s", tc.createdAt, kind, field)

@@ -23,10 +23,10 @@ type writer struct {
 	change  *store.Change
 }
 
-// write runs the statements in an order that no foreign key minds.
-func (w *writer) write(ctx context.Context) error {
+// writeChange runs the statements in an order that no foreign key minds.
+func (w *writer) writeChange(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		w.createSessions, w.updateSessions, w.removeItems, w.updateItems, w.insertItems, w.branchPositions, w.rebuildColumns,
+		w.createSessions, w.updateSessions, w.removeItems, w.updateItems, w.insertItems, w.moveBranchPositions, w.rebuildColumns,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -45,11 +45,11 @@ func (w *writer) updateSessions(ctx context.Context) error {
 	for _, id := range ids {
 		row, ok := rows[id]
 		if !ok {
-			return noRecord(tableSessions, id)
+			return noRecordError(tableSessions, id)
 		}
 		byRow[row] = w.sessions[id]
 	}
-	return w.update(ctx, tableSessions, byRow)
+	return w.updateRows(ctx, tableSessions, byRow)
 }
 
 // rowsOf are the rows of sessions, by id; those without one are left out.
@@ -58,7 +58,7 @@ func (w *writer) rowsOf(ctx context.Context, ids idList) (map[string]int64, erro
 	if len(ids) == 0 {
 		return rows, nil
 	}
-	return rows, scanRows(ctx, w.edit.DB(), w.schema, tableSessions, "id", []string{"id"}, ids.parameter(),
+	return rows, scanRows(ctx, w.edit.DB(), w.schema, tableSessions, "id", []string{"id"}, ids.queryParameter(),
 		func(rowid int64, values []driver.Value) error {
 			rows[column.Text(values[0])] = rowid
 			return nil
@@ -69,7 +69,7 @@ func (w *writer) removeItems(ctx context.Context) error {
 	rows := slices.Sorted(maps.Keys(w.removed))
 	err := w.scanByRow(ctx, tableItems, []string{"session_id"}, rows, func(row int64, values []driver.Value) error {
 		if column.Text(values[0]) != w.removed[row] {
-			return stale(tableItems, row)
+			return staleRowError(tableItems, row)
 		}
 		return nil
 	})
@@ -84,11 +84,13 @@ func (w *writer) removeItems(ctx context.Context) error {
 	return nil
 }
 
-func (w *writer) updateItems(ctx context.Context) error { return w.update(ctx, tableItems, w.items) }
+func (w *writer) updateItems(ctx context.Context) error {
+	return w.updateRows(ctx, tableItems, w.items)
+}
 
-// update changes rows of a table. All of them are read first: what is stored
+// updateRows changes rows of a table. All of them are read first: what is stored
 // decides what a column becomes.
-func (w *writer) update(ctx context.Context, of string, records map[int64]rowEdit) error {
+func (w *writer) updateRows(ctx context.Context, of string, records map[int64]rowEdit) error {
 	wanted := map[string]bool{}
 	for _, r := range records {
 		for column := range r {
@@ -98,9 +100,9 @@ func (w *writer) update(ctx context.Context, of string, records map[int64]rowEdi
 	columns, rows := slices.Sorted(maps.Keys(wanted)), slices.Sorted(maps.Keys(records))
 	changes := make(map[int64][]table.FieldChange, len(records))
 	err := w.scanByRow(ctx, of, columns, rows, func(row int64, values []driver.Value) error {
-		fields, ok := records[row].fields(columns, values)
+		fields, ok := records[row].changedFields(columns, values)
 		if !ok {
-			return stale(of, row)
+			return staleRowError(of, row)
 		}
 		changes[row] = fields
 		return nil
@@ -118,9 +120,9 @@ func (w *writer) update(ctx context.Context, of string, records map[int64]rowEdi
 	return nil
 }
 
-// fields are the changes of a record with these stored values; ok is false when
+// changedFields are the changes of a record with these stored values; ok is false when
 // they are not what was expected.
-func (r rowEdit) fields(columns []string, values []driver.Value) (list []table.FieldChange, ok bool) {
+func (r rowEdit) changedFields(columns []string, values []driver.Value) (list []table.FieldChange, ok bool) {
 	for i, column := range columns {
 		rewrite := r[column]
 		if rewrite == nil {
@@ -130,7 +132,7 @@ func (r rowEdit) fields(columns []string, values []driver.Value) (list []table.F
 		if !ok {
 			return nil, false
 		}
-		if old := table.Kept(values[i]); !reflect.DeepEqual(old, value) {
+		if old := table.CloneValue(values[i]); !reflect.DeepEqual(old, value) {
 			list = append(list, table.FieldChange{Name: column, Old: old, New: value})
 		}
 	}
@@ -148,12 +150,12 @@ func (w *writer) scanByRow(ctx context.Context, of string, columns []string, row
 	}
 	unread, err := w.edit.Reader().Rows(ctx, of, columns, places, func(n int, values []driver.Value) error { return fn(rows[n], values) })
 	if err == nil && len(unread) > 0 {
-		err = stale(of, rows[unread[0]])
+		err = staleRowError(of, rows[unread[0]])
 	}
 	return err
 }
 
-func stale(table string, row int64) error {
+func staleRowError(table string, row int64) error {
 	return problem.New(problem.RolledBack, "Check the store again. If no other program wrote to it, repair the other sessions one by one with --session.",
 		"row %d of %s changed after the repair was planned, or holds a key twice, so it cannot be changed safely", row, table)
 }

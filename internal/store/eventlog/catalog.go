@@ -48,21 +48,21 @@ func newCatalog(ctx context.Context, db table.Reader, layout *Layout) (*catalog,
 	return c, c.findDoubled(ctx)
 }
 
-// scoped reports whether ids of events mean something within a session only.
-func (c *catalog) scoped() bool { return len(c.events.Key) > 1 && !c.layout.OneID }
+// hasScopedIDs reports whether ids of events mean something within a session only.
+func (c *catalog) hasScopedIDs() bool { return len(c.events.Key) > 1 && !c.layout.OneID }
 
-// key is the key of an event: session.Item.Key.
-func (c *catalog) key(o *owner, row Row) string {
+// eventKey is the key of an event: session.Item.Key.
+func (c *catalog) eventKey(o *owner, row Row) string {
 	id := column.View(row.Value(c.events.ID))
 	var key string
-	if c.scoped() {
+	if c.hasScopedIDs() {
 		key = o.name + "/" + id
 	} else {
 		key = strings.Clone(id)
 	}
 	nth, doubled := c.doubled[row.Place]
 	if id == "" && !doubled {
-		nth = told(row.Place, 1, c.moving)
+		nth = shownNumber(row.Place, 1, c.moving)
 	}
 	if id == "" || doubled {
 		key += "#" + strconv.FormatInt(nth, 10)
@@ -70,9 +70,9 @@ func (c *catalog) key(o *owner, row Row) string {
 	return key
 }
 
-// told is the number by which people know a row: its own, or, where it has none that stays,
+// shownNumber is the number by which people know a row: its own, or, where it has none that stays,
 // which it is of those that are called alike.
-func told(at table.Place, nth int64, moving bool) int64 {
+func shownNumber(at table.Place, nth int64, moving bool) int64 {
 	if moving {
 		return nth
 	}
@@ -83,10 +83,10 @@ func told(at table.Place, nth int64, moving bool) int64 {
 func (c *catalog) findDoubled(ctx context.Context) error {
 	c.doubled = map[table.Place]int64{}
 	same := []string{c.events.ID}
-	if c.scoped() {
+	if c.hasScopedIDs() {
 		same = append(same, c.events.Key...)
 	}
-	if c.schema.Tables[c.events.Name].Unique(same...) {
+	if c.schema.Tables[c.events.Name].IsUnique(same...) {
 		return nil
 	}
 	first, count := map[digest]table.Place{}, map[digest]int64{}
@@ -99,7 +99,7 @@ func (c *catalog) findDoubled(ctx context.Context) error {
 		sum := sha256.Sum256(buf)
 		if other, known := first[sum]; known {
 			count[sum]++
-			c.doubled[other], c.doubled[at] = told(other, 1, c.moving), told(at, count[sum]+1, c.moving)
+			c.doubled[other], c.doubled[at] = shownNumber(other, 1, c.moving), shownNumber(at, count[sum]+1, c.moving)
 		} else {
 			first[sum] = at
 		}
@@ -130,7 +130,7 @@ func (c *catalog) eventsOf(ctx context.Context, list []int, names []string, fn f
 		if last == nil || string(joined) != string(last) { // events of one session mostly come together
 			last = append(last[:0], joined...)
 			var ok bool
-			if number, ok = c.numberOf(key); !ok {
+			if number, ok = c.numberByKey(key); !ok {
 				number = -1
 			}
 		}
@@ -141,17 +141,17 @@ func (c *catalog) eventsOf(ctx context.Context, list []int, names []string, fn f
 	}
 	names = append(slices.Clone(c.events.Key), names...)
 	if list == nil {
-		return c.events.scan(ctx, names, nil, each)
+		return c.events.scanRows(ctx, names, nil, each)
 	}
 	keys := make([][]table.Value, len(list))
 	for i, n := range list {
-		keys[i] = c.list[n].key()
+		keys[i] = c.list[n].keyValues()
 	}
-	return c.events.scan(ctx, names, keys, each)
+	return c.events.scanRows(ctx, names, keys, each)
 }
 
-// of are a row's values for a list of columns, in its order.
-func (r Row) of(names []string) []table.Value {
+// valuesOf are a row's values for a list of columns, in its order.
+func (r Row) valuesOf(names []string) []table.Value {
 	list := make([]table.Value, len(names))
 	for i, name := range names {
 		list[i] = r.Value(name)
@@ -176,16 +176,16 @@ type odd struct {
 	told int64       // see told
 }
 
-// id is the last value of the key.
-func (o *owner) id() table.Value {
+// keyID is the last value of the key.
+func (o *owner) keyID() table.Value {
 	if o.odd == nil {
 		return o.name
 	}
 	return o.odd.id
 }
 
-// key are the values of Sessions.Key.
-func (o *owner) key() []table.Value { return append(slices.Clone(*o.within), o.id()) }
+// keyValues are the values of Sessions.Key.
+func (o *owner) keyValues() []table.Value { return append(slices.Clone(*o.within), o.keyID()) }
 
 // owners are all sessions of a store, in row order.
 type owners struct {
@@ -197,17 +197,17 @@ type owners struct {
 
 func readOwners(ctx context.Context, sessions *records) (*owners, error) {
 	o := &owners{byKey: map[string]int{}}
-	lost, err := sessions.scan(ctx, sessions.Key, nil, func(row Row) error {
-		key := row.of(sessions.Key)
+	lost, err := sessions.scanRows(ctx, sessions.Key, nil, func(row Row) error {
+		key := row.valuesOf(sessions.Key)
 		last := len(key) - 1
 		one := owner{row: row.Place, name: column.Text(key[last])}
 		if _, text := key[last].(string); !text {
-			one.odd = &odd{table.Kept(key[last]), int64(one.row)}
+			one.odd = &odd{table.CloneValue(key[last]), int64(one.row)}
 		}
-		if n := len(o.list); n > 0 && slices.EqualFunc(*o.list[n-1].within, key[:last], alike) { // sessions of one user mostly come together
+		if n := len(o.list); n > 0 && slices.EqualFunc(*o.list[n-1].within, key[:last], sameText) { // sessions of one user mostly come together
 			one.within = o.list[n-1].within
 		} else {
-			within := row.kept().of(sessions.Key)[:last:last]
+			within := row.cloneValues().valuesOf(sessions.Key)[:last:last]
 			one.within = &within
 		}
 		o.list = append(o.list, one)
@@ -221,16 +221,16 @@ func readOwners(ctx context.Context, sessions *records) (*owners, error) {
 	same := map[string]int64{}
 	for i := range o.list {
 		if one := &o.list[i]; sessions.db.About().Moving { // else the place tells it
-			same[one.path()]++
-			one.odd = &odd{one.id(), same[one.path()]}
+			same[one.keyPath()]++
+			one.odd = &odd{one.keyID(), same[one.keyPath()]}
 		}
 	}
-	o.name()
+	o.assignNames()
 	return o, nil
 }
 
-// alike reports whether two values are the same text, or the same bytes.
-func alike(a, b table.Value) bool {
+// sameText reports whether two values are the same text, or the same bytes.
+func sameText(a, b table.Value) bool {
 	if second, ok := b.([]byte); ok {
 		first, ok := a.([]byte)
 		return ok && bytes.Equal(first, second)
@@ -240,9 +240,9 @@ func alike(a, b table.Value) bool {
 	return ok && both && first == second
 }
 
-// seek is the place in byName of the session that is called so, or where it would be. A
+// seekName is the place in byName of the session that is called so, or where it would be. A
 // map takes three times the memory of a session's key.
-func (o *owners) seek(name string) (at int, known bool) {
+func (o *owners) seekName(name string) (at int, known bool) {
 	size := len(o.byName)
 	for at = int(maphash.String(nameSeed, name) % uint64(size)); o.byName[at] != 0; at = (at + 1) % size { //nolint:gosec // below size
 		if o.list[o.byName[at]-1].name == name {
@@ -254,27 +254,27 @@ func (o *owners) seek(name string) (at int, known bool) {
 
 var nameSeed = maphash.MakeSeed()
 
-// named is the session that is called so.
-func (o *owners) named(name string) (n int, ok bool) {
-	at, known := o.seek(name)
+// numberByName is the session that is called so.
+func (o *owners) numberByName(name string) (n int, ok bool) {
+	at, known := o.seekName(name)
 	return int(o.byName[at]) - 1, known
 }
 
-// index fills byName; each reports whether every session has a name of its own.
-func (o *owners) index() (each bool) {
+// indexNames fills byName; each reports whether every session has a name of its own.
+func (o *owners) indexNames() (each bool) {
 	o.byName, each = make([]uint32, 2*len(o.list)+1), true
 	for i := range o.list {
-		at, known := o.seek(o.list[i].name)
+		at, known := o.seekName(o.list[i].name)
 		o.byName[at], each = uint32(i+1), each && !known //nolint:gosec // a table has fewer rows
 	}
 	return each
 }
 
-// numberOf is the session with a key.
-func (o *owners) numberOf(key []table.Value) (n int, ok bool) {
+// numberByKey is the session with a key.
+func (o *owners) numberByKey(key []table.Value) (n int, ok bool) {
 	same := func(a, b table.Value) bool { return column.View(a) == column.View(b) }
 	last := len(key) - 1
-	if n, ok = o.named(column.View(key[last])); ok && (o.list[n].odd == nil || same(o.list[n].odd.id, key[last])) && slices.EqualFunc(*o.list[n].within, key[:last], same) {
+	if n, ok = o.numberByName(column.View(key[last])); ok && (o.list[n].odd == nil || same(o.list[n].odd.id, key[last])) && slices.EqualFunc(*o.list[n].within, key[:last], same) {
 		return n, true
 	}
 	n, ok = o.byKey[string(joinedKey(nil, key))]
@@ -293,40 +293,40 @@ func joinedKey(buf []byte, key []table.Value) []byte {
 // names are what a session may be called, the first that no other one is called:
 // its own id, all of its key, and that with its row.
 var names = []func(o *owner) string{
-	func(o *owner) string { return column.View(o.id()) },
-	(*owner).path,
-	func(o *owner) string { return o.path() + "#" + strconv.FormatInt(o.odd.told, 10) },
+	func(o *owner) string { return column.View(o.keyID()) },
+	(*owner).keyPath,
+	func(o *owner) string { return o.keyPath() + "#" + strconv.FormatInt(o.odd.told, 10) },
 }
 
-// path is all of a session's key: "app/user/id".
-func (o *owner) path() string {
+// keyPath is all of a session's key: "app/user/id".
+func (o *owner) keyPath() string {
 	parts := make([]string, 0, len(*o.within)+1)
 	for _, value := range *o.within {
 		parts = append(parts, column.View(value))
 	}
-	return strings.Join(append(parts, column.View(o.id())), "/")
+	return strings.Join(append(parts, column.View(o.keyID())), "/")
 }
 
-// name gives every session an id of its own: that of its row, where no other one has it.
-func (o *owners) name() {
-	each := o.index()
-	if _, nameless := o.named(""); !nameless && each {
+// assignNames gives every session an id of its own: that of its row, where no other one has it.
+func (o *owners) assignNames() {
+	each := o.indexNames()
+	if _, nameless := o.numberByName(""); !nameless && each {
 		return
 	}
-	o.rename()
-	o.index()
+	o.renameDuplicates()
+	o.indexNames()
 	for i := range o.list {
 		one := &o.list[i]
-		key := string(joinedKey(nil, one.key()))
+		key := string(joinedKey(nil, one.keyValues()))
 		if _, known := o.byKey[key]; !known && one.name != names[0](one) { // of two rows with one key the first has the events
 			o.byKey[key] = i
 		}
 	}
 }
 
-// rename gives of several sessions that are called alike the next name to those that still
+// renameDuplicates gives of several sessions that are called alike the next name to those that still
 // have the shortest.
-func (o *owners) rename() {
+func (o *owners) renameDuplicates() {
 	form := make([]int, len(o.list))
 	for again := true; again; {
 		again = false
@@ -353,12 +353,12 @@ func (o *owners) rename() {
 	}
 }
 
-// find are the sessions with these ids, as indexes in row order; those that do
+// findSessions are the sessions with these ids, as indexes in row order; those that do
 // not exist are left out.
-func (o *owners) find(ids []string) []int {
+func (o *owners) findSessions(ids []string) []int {
 	var found []int
 	for _, id := range ids {
-		if i, ok := o.named(id); ok && o.list[i].row != gone {
+		if i, ok := o.numberByName(id); ok && o.list[i].row != gone {
 			found = append(found, i)
 		}
 	}
@@ -382,7 +382,7 @@ type orphans struct {
 // readEvents finds the events of some sessions, of all for nil, in their order.
 func (st *logStore) readEvents(ctx context.Context, only []int) error {
 	st.entries = make([][]entry, len(st.list))
-	if !st.apart() {
+	if !st.hasUnlinkedSessions() {
 		st.links, st.unsaid = make([][]int, len(st.list)), make([][]string, len(st.list))
 	}
 	strays := map[string]*orphans{}
@@ -396,19 +396,19 @@ func (st *logStore) readEvents(ctx context.Context, only []int) error {
 			st.progress(int64(bytes))
 		}
 		if owner < 0 {
-			st.stray(strays, row)
+			st.noteStray(strays, row)
 			return nil
 		}
 		at, tie := st.layout.Order(row.Place, row)
 		st.entries[owner] = append(st.entries[owner], entry{row.Place, at, tie})
 		if st.layout.Links != nil {
-			st.link(owner, row)
+			st.noteLinks(owner, row)
 		}
 		return nil
 	}
 	lost, err := st.eventsOf(ctx, only, columns, each)
 	if err == nil && st.narrowed && !st.alone {
-		err = st.ownerless(ctx, columns, each)
+		err = st.scanOwnerless(ctx, columns, each)
 	}
 	if err != nil && st.narrowed && ctx.Err() == nil { // damage ends such a reading: the whole one tells of it
 		st.entries, st.links, strays = make([][]entry, len(st.list)), make([][]int, len(st.list)), map[string]*orphans{}
@@ -425,27 +425,27 @@ func (st *logStore) readEvents(ctx context.Context, only []int) error {
 		})
 	}
 	st.facts.Faults = append(st.facts.Faults, lost...)
-	st.report(slices.Collect(maps.Values(strays)))
+	st.reportStrays(slices.Collect(maps.Values(strays)))
 	return nil
 }
 
-// stray notes an event that belongs to no session.
-func (st *logStore) stray(strays map[string]*orphans, row Row) {
-	key := row.of(st.events.Key)
+// noteStray notes an event that belongs to no session.
+func (st *logStore) noteStray(strays map[string]*orphans, row Row) {
+	key := row.valuesOf(st.events.Key)
 	joined := string(joinedKey(nil, key))
 	o := strays[joined]
 	if o == nil {
 		within := key[:len(key)-1]
 		missing := owner{within: &within, odd: &odd{id: key[len(key)-1]}}
-		missing.name = strings.Clone(missing.path())
-		o = &orphans{id: missing.name, key: st.key(&missing, row)}
+		missing.name = strings.Clone(missing.keyPath())
+		o = &orphans{id: missing.name, key: st.eventKey(&missing, row)}
 		strays[joined] = o
 	}
 	o.rows = append(o.rows, row.Place)
 }
 
-// report makes a fault for every session that is missing.
-func (st *logStore) report(strays []*orphans) {
+// reportStrays makes a fault for every session that is missing.
+func (st *logStore) reportStrays(strays []*orphans) {
 	slices.SortFunc(strays, func(a, b *orphans) int { return cmp.Compare(a.rows[0], b.rows[0]) })
 	why := "which does not exist"
 	if len(st.faults) > 0 {
@@ -475,8 +475,8 @@ type records struct {
 	db table.Reader
 }
 
-// own are the columns that the database does not keep by itself.
-func (t *Table) own() []string {
+// ownColumns are the columns that the database does not keep by itself.
+func (t *Table) ownColumns() []string {
 	if t.Derived == nil {
 		return t.Columns
 	}
@@ -494,10 +494,10 @@ type columns struct {
 	list  []string
 }
 
-func (t *records) pick(names []string) columns {
+func (t *records) pickColumns(names []string) columns {
 	c := columns{names: new(jsonscan.Names[int])}
 	for _, name := range names {
-		if jsonscan.Find(c.names, name) == nil && slices.Contains(t.Columns, name) {
+		if jsonscan.FindName(c.names, name) == nil && slices.Contains(t.Columns, name) {
 			c.names.Set(name, len(c.list))
 			c.list = append(c.list, name)
 		}
@@ -505,26 +505,26 @@ func (t *records) pick(names []string) columns {
 	return c
 }
 
-// scan hands the rows with some keys to fn, with nil every row; others may come, too.
+// scanRows hands the rows with some keys to fn, with nil every row; others may come, too.
 // What is lost is returned.
-func (t *records) scan(ctx context.Context, names []string, keys [][]table.Value, fn func(Row) error) ([]session.Fault, error) {
-	c := t.pick(names)
+func (t *records) scanRows(ctx context.Context, names []string, keys [][]table.Value, fn func(Row) error) ([]session.Fault, error) {
+	c := t.pickColumns(names)
 	rows := table.Selection{Table: t.Name, Columns: c.list, Key: t.Key, Keys: keys}
 	return t.db.Scan(ctx, rows, func(at table.Place, values []table.Value) error { return fn(Row{at, c.names, values}) })
 }
 
-// rows hands the rows at places to fn, with their indexes in the list. Those that cannot
+// readRows hands the rows at places to fn, with their indexes in the list. Those that cannot
 // be read are returned, by index.
-func (t *records) rows(ctx context.Context, names []string, places []table.Place, fn func(n int, row Row) error) (unread []int, err error) {
-	c := t.pick(names)
+func (t *records) readRows(ctx context.Context, names []string, places []table.Place, fn func(n int, row Row) error) (unread []int, err error) {
+	c := t.pickColumns(names)
 	return t.db.Rows(ctx, t.Name, c.list, places, func(n int, values []table.Value) error { return fn(n, Row{places[n], c.names, values}) })
 }
 
-// kept is a row that outlives the function that got it.
-func (r Row) kept() Row {
+// cloneValues is a row that outlives the function that got it.
+func (r Row) cloneValues() Row {
 	r.values = slices.Clone(r.values)
 	for i, v := range r.values {
-		r.values[i] = table.Kept(v)
+		r.values[i] = table.CloneValue(v)
 	}
 	return r
 }

@@ -26,33 +26,33 @@ type difference struct {
 	anew []bool
 }
 
-// differences are the sessions that a change changes, those that are new last, and what
+// findDifferences are the sessions that a change changes, those that are new last, and what
 // becomes of every session.
-func differences(c *store.Change, layout *Layout) ([]*difference, []*change.Session, error) {
+func findDifferences(c *store.Change, layout *Layout) ([]*difference, []*change.Session, error) {
 	for _, e := range c.Sets {
 		if e.Op != session.Set {
 			return nil, nil, problem.New(problem.RolledBack, "", "a store of this kind cannot make the change %q of %s", e.Op, e.Ref.Row())
 		}
 	}
-	sessions, err := change.Of(c)
+	sessions, err := change.CompareSessions(c)
 	if err != nil {
 		return nil, nil, err
 	}
 	var differing []*difference
 	for _, s := range sessions {
 		d := &difference{Session: s, anew: make([]bool, len(s.Items))}
-		if err := d.allowed(c, layout); err != nil {
+		if err := d.checkAllowed(c, layout); err != nil {
 			return nil, nil, err
 		}
-		if d.differs(&layout.Write) {
+		if d.markDifferences(&layout.Write) {
 			differing = append(differing, d)
 		}
 	}
 	return differing, sessions, nil
 }
 
-// allowed refuses what a store of this layout has no place for.
-func (d *difference) allowed(c *store.Change, layout *Layout) error {
+// checkAllowed refuses what a store of this layout has no place for.
+func (d *difference) checkAllowed(c *store.Change, layout *Layout) error {
 	refuse := func(text string, args ...any) error { return problem.New(problem.RolledBack, "", text, args...) }
 	if d.Was == nil {
 		if layout.Write.Create == nil || c.Before.Session(d.Like) == nil {
@@ -79,13 +79,13 @@ func (d *difference) allowed(c *store.Change, layout *Layout) error {
 	return nil
 }
 
-// differs reports whether anything of the session does. Where events are numbered,
+// markDifferences reports whether anything of the session does. Where events are numbered,
 // positions are only an order.
-func (d *difference) differs(write *Write) bool {
+func (d *difference) markDifferences(write *Write) bool {
 	differs, last := false, -1
 	for i := range d.Items {
 		it := &d.Items[i]
-		if write.Renumber != nil && write.Tied == nil || write.Renumber == nil && it.Was != nil && write.tied(it.Was.Position, it.Is.Position) {
+		if write.Renumber != nil && write.Tied == nil || write.Renumber == nil && it.Was != nil && write.isTied(it.Was.Position, it.Is.Position) {
 			it.Values = slices.DeleteFunc(it.Values, func(v change.Value) bool { return v.Field == session.FieldPosition })
 		}
 		at := -1
@@ -116,10 +116,10 @@ func comesBehind(it, other *change.Item) bool {
 	return it.At > other.At
 }
 
-func (w *Write) tied(before, at int64) bool { return w.Tied != nil && w.Tied(before, at) }
+func (w *Write) isTied(before, at int64) bool { return w.Tied != nil && w.Tied(before, at) }
 
-// step composes what becomes of one event.
-func (w *writer) step(ctx context.Context, s *script, i int) error {
+// composeEvent composes what becomes of one event.
+func (w *writer) composeEvent(ctx context.Context, s *script, i int) error {
 	step := &s.Items[i]
 	if !step.Stays() {
 		fields, err := w.newRow(ctx, s, i)
@@ -127,14 +127,14 @@ func (w *writer) step(ctx context.Context, s *script, i int) error {
 			err = w.inPlace(rowOf(fields), step.Is)
 		}
 		if err == nil {
-			s.inserts = append(s.inserts, w.numbers.give(fields))
+			s.inserts = append(s.inserts, w.numbers.appendNumbers(fields))
 		}
 		return err
 	}
 	if !step.Differs() && !s.anew[i] {
 		return nil
 	}
-	row, updates, err := w.edits(s, step)
+	row, updates, err := w.composeUpdates(s, step)
 	if err == nil {
 		err = w.inPlace(row, step.Is)
 	}
@@ -149,7 +149,7 @@ func (w *writer) step(ctx context.Context, s *script, i int) error {
 	s.deletes = append(s.deletes, row.Place)
 	fields := w.fieldsOf(row)
 	if s.anew[i] {
-		fields = w.numbers.give(fields)
+		fields = w.numbers.appendNumbers(fields)
 	} else { // what stands between other rows tells whose those are
 		fields = append(fields, table.Field{Name: table.RowPlace, Value: int64(row.Place)})
 	}
@@ -163,7 +163,7 @@ func (w *writer) inPlace(row Row, it *session.Item) error {
 	if w.write.Renumber != nil {
 		return nil
 	}
-	if at, _ := w.layout.Order(row.Place, row); at != it.Position && !w.write.tied(at, it.Position) {
+	if at, _ := w.layout.Order(row.Place, row); at != it.Position && !w.write.isTied(at, it.Position) {
 		return problem.New(problem.RolledBack, "", "an event cannot be placed: the times of its neighbors leave no room for it")
 	}
 	return nil
@@ -181,13 +181,13 @@ func rowOf(fields []table.Field) Row {
 // newRow makes the row of a new event.
 func (w *writer) newRow(ctx context.Context, s *script, i int) ([]table.Field, error) {
 	step := &s.Items[i]
-	near := s.neighbour(i)
+	near := s.storedNeighbour(i)
 	if step.Part >= 0 {
 		near = step.Was
 	}
 	var like *Row
 	if near != nil {
-		row, _, err := w.within(s, near.Key)
+		row, _, err := w.rekeyedRow(s, near.Key)
 		if err != nil {
 			return nil, err
 		}
@@ -199,17 +199,17 @@ func (w *writer) newRow(ctx context.Context, s *script, i int) ([]table.Field, e
 	}
 	var fields []table.Field
 	if it := step.Is; step.Part >= 0 {
-		r := docedit.Of(*like)
+		r := docedit.NewRow(*like)
 		if err = w.write.Update(r, step); err == nil {
 			fields, err = w.write.Part(s.Is, step, r, id)
 		}
 	} else if like == nil || it.Kind != session.Message || it.Role != session.Tool || len(it.Results) == 0 || len(it.Results) > 1 && !w.write.Batches {
 		err = problem.New(problem.RolledBack, "", "%s %s cannot be added: a repair can add only results to a store of this kind", it.Kind, it.Role)
 	} else {
-		fields, err = w.write.Insert(s.Is, it, docedit.Of(*like), id)
+		fields, err = w.write.Insert(s.Is, it, docedit.NewRow(*like), id)
 	}
 	fields = w.events.existing(fields)
-	for i, value := range s.owner.key() {
+	for i, value := range s.owner.keyValues() {
 		fields = append(fields, table.Field{Name: w.events.Key[i], Value: value})
 	}
 	if given := func(f table.Field) bool { return f.Name == w.events.ID }; !slices.Contains(w.write.Renumber, w.events.ID) && !slices.ContainsFunc(fields, given) {
@@ -218,39 +218,39 @@ func (w *writer) newRow(ctx context.Context, s *script, i int) ([]table.Field, e
 	return fields, err
 }
 
-// within is the row of an event with the key of the session that it goes to, and what
+// rekeyedRow is the row of an event with the key of the session that it goes to, and what
 // of it that changes.
-func (w *writer) within(s *script, key string) (Row, []table.FieldChange, error) {
+func (w *writer) rekeyedRow(s *script, key string) (Row, []table.FieldChange, error) {
 	row := s.rows[key]
 	var fields []table.FieldChange
-	for i, value := range s.owner.key() {
+	for i, value := range s.owner.keyValues() {
 		name := w.events.Key[i]
 		if old := row.Value(name); column.View(old) != column.View(value) {
 			fields = append(fields, table.FieldChange{Name: name, Old: old, New: value})
 		}
 	}
-	row, err := w.with(row, fields)
+	row, err := w.changedRow(row, fields)
 	return row, fields, err
 }
 
-// with is a row of an event after a change.
-func (w *writer) with(row Row, fields []table.FieldChange) (Row, error) {
+// changedRow is a row of an event after a change.
+func (w *writer) changedRow(row Row, fields []table.FieldChange) (Row, error) {
 	if len(fields) > 0 {
 		row.values = slices.Clone(row.values)
 	}
 	for _, f := range fields {
-		if !row.Has(f.Name) {
+		if !row.HasColumn(f.Name) {
 			return row, problem.New(problem.RolledBack, "", "%s cannot be set: table %s has no such column", f.Name, w.events.Name)
 		}
-		row.values[*jsonscan.Find(row.names, f.Name)] = f.New
+		row.values[*jsonscan.FindName(row.names, f.Name)] = f.New
 	}
 	return row, nil
 }
 
-// edits are the changes of an event that stays, one after another, and the row
+// composeUpdates are the changes of an event that stays, one after another, and the row
 // that comes of them.
-func (w *writer) edits(s *script, step *change.Item) (Row, []update, error) {
-	row, key, err := w.within(s, step.Was.Key)
+func (w *writer) composeUpdates(s *script, step *change.Item) (Row, []update, error) {
+	row, key, err := w.rekeyedRow(s, step.Was.Key)
 	if err != nil {
 		return row, nil, err
 	}
@@ -263,17 +263,17 @@ func (w *writer) edits(s *script, step *change.Item) (Row, []update, error) {
 			return err
 		}
 		updates = append(updates, update{row.Place, fields})
-		row, err = w.with(row, fields)
+		row, err = w.changedRow(row, fields)
 		return err
 	}
 	if step.Moves || step.Scrubbed || step.Shown || len(step.Taken)+len(step.Values) > 0 {
-		r := docedit.Of(row)
+		r := docedit.NewRow(row)
 		err := w.write.Update(r, step)
 		if err = apply(r.Changes(), err); err != nil {
 			return row, nil, err
 		}
 	}
-	r := docedit.Of(row)
+	r := docedit.NewRow(row)
 	err = w.setFields(r, w.events.Table, step.Sets)
 	err = apply(r.Changes(), err)
 	return row, updates, err

@@ -63,7 +63,7 @@ func newDecoder(st *logStore) *decoder {
 		go func() {
 			for b := range d.full {
 				for i, row := range b.rows {
-					st.item(b.slots[i], row)
+					st.decodeItem(b.slots[i], row)
 				}
 				b.group.pending.Done()
 				*b = batch{slots: b.slots[:0], rows: b.rows[:0], values: b.values[:0], bytes: b.bytes[:0]}
@@ -74,21 +74,21 @@ func newDecoder(st *logStore) *decoder {
 	return d
 }
 
-func (d *decoder) close() { close(d.full) }
+func (d *decoder) closeQueue() { close(d.full) }
 
-// add decodes a row, or copies it for somebody else to do so: its values die when the
+// addRow decodes a row, or copies it for somebody else to do so: its values die when the
 // function that got it returns.
-func (d *decoder) add(to *slot, row Row) {
+func (d *decoder) addRow(to *slot, row Row) {
 	b := d.next
 	if len(b.rows) == 0 && len(d.full) == cap(d.full) {
-		d.st.item(to, row)
+		d.st.decodeItem(to, row)
 		return
 	}
 	b.group, b.slots = to.group, append(b.slots, to)
 	first := len(b.values)
 	before := b.values[max(0, first-len(row.values)):] // of the row before, which has much in common
 	for i, v := range row.values {
-		if first > 0 && alike(before[i], v) {
+		if first > 0 && sameText(before[i], v) {
 			b.values = append(b.values, before[i])
 			continue
 		}
@@ -98,18 +98,18 @@ func (d *decoder) add(to *slot, row Row) {
 			b.bytes = append(b.bytes, text...)
 			v = column.View(b.bytes[from:])
 		case []byte:
-			v = table.Kept(text)
+			v = table.CloneValue(text)
 		}
 		b.values = append(b.values, v)
 	}
 	row.values = b.values[first:]
 	b.rows = append(b.rows, row)
 	if len(b.bytes) >= batchBytes {
-		d.flush()
+		d.flushBatch()
 	}
 }
 
-func (d *decoder) flush() {
+func (d *decoder) flushBatch() {
 	if len(d.next.rows) == 0 {
 		return
 	}
@@ -118,9 +118,9 @@ func (d *decoder) flush() {
 	d.next = <-d.free
 }
 
-// read reads the trees of some heads, without bodies. They are complete when they are
+// readTrees reads the trees of some heads, without bodies. They are complete when they are
 // finished.
-func (st *logStore) read(ctx context.Context, heads []*session.Tree, to *decoder) (*group, error) {
+func (st *logStore) readTrees(ctx context.Context, heads []*session.Tree, to *decoder) (*group, error) {
 	g := &group{trees: make([]*session.Tree, len(heads))}
 	for _, tree := range heads {
 		g.events += st.countEvents(tree)
@@ -131,7 +131,7 @@ func (st *logStore) read(ctx context.Context, heads []*session.Tree, to *decoder
 		body := st.bodies != nil && slices.ContainsFunc(g.trees[i].Sessions, st.bodies)
 		g.bodies = g.bodies || body
 		for _, s := range g.trees[i].Sessions {
-			n, _ := st.named(s.ID)
+			n, _ := st.numberByName(s.ID)
 			s.Items = make([]session.Item, len(st.entries[n]))
 			for k, e := range st.entries[n] {
 				slots, places = append(slots, slot{g, s, &st.list[n], k, e.at, body}), append(places, e.row)
@@ -141,24 +141,24 @@ func (st *logStore) read(ctx context.Context, heads []*session.Tree, to *decoder
 	if st.facts.Brief {
 		return g, nil
 	}
-	unread, err := st.events.rows(ctx, st.events.Columns, places, func(n int, row Row) error {
-		to.add(&slots[n], row)
+	unread, err := st.events.readRows(ctx, st.events.Columns, places, func(n int, row Row) error {
+		to.addRow(&slots[n], row)
 		return nil
 	})
-	to.flush()
+	to.flushBatch()
 	if err != nil {
 		return nil, err
 	}
 	for _, n := range unread {
-		if err := st.unreadable(ctx, &slots[n], places[n]); err != nil {
+		if err := st.keepUnreadable(ctx, &slots[n], places[n]); err != nil {
 			return nil, err
 		}
 	}
 	return g, nil
 }
 
-// finish completes the trees of a group.
-func (st *logStore) finish(g *group) []*session.Tree {
+// finishGroup completes the trees of a group.
+func (st *logStore) finishGroup(g *group) []*session.Tree {
 	if g == nil {
 		return nil
 	}
@@ -199,42 +199,42 @@ func (st *logStore) markLive(tree *session.Tree) {
 	}
 }
 
-// item decodes an event into its place.
-func (st *logStore) item(to *slot, row Row) {
+// decodeItem decodes an event into its place.
+func (st *logStore) decodeItem(to *slot, row Row) {
 	it := &to.s.Items[to.item]
-	it.Table, it.Key, it.Position = st.events.Name, st.key(to.owner, row), to.at
-	to.faults(st.layout.Item(row, it, to.body))
+	it.Table, it.Key, it.Position = st.events.Name, st.eventKey(to.owner, row), to.at
+	to.addFaults(st.layout.Item(row, it, to.body))
 	if !to.body {
 		it.DropTexts()
 	}
 	st.nameChildren(to.owner, it)
 }
 
-// faults adds those of the event.
-func (to *slot) faults(list []session.Fault) {
+// addFaults adds those of the event.
+func (to *slot) addFaults(list []session.Fault) {
 	if len(list) == 0 {
 		return
 	}
 	to.group.mu.Lock()
 	defer to.group.mu.Unlock()
 	for _, f := range list {
-		to.s.Faults = append(to.s.Faults, located(f, to.item, to.s.ItemRef(to.item)))
+		to.s.Faults = append(to.s.Faults, locatedFault(f, to.item, to.s.ItemRef(to.item)))
 	}
 }
 
-// unreadable keeps the place of an event whose row cannot be read.
-func (st *logStore) unreadable(ctx context.Context, to *slot, at table.Place) error {
+// keepUnreadable keeps the place of an event whose row cannot be read.
+func (st *logStore) keepUnreadable(ctx context.Context, to *slot, at table.Place) error {
 	row := Row{Place: at}
-	_, err := st.events.rows(ctx, []string{st.events.ID}, []table.Place{at}, func(_ int, read Row) error {
-		row = read.kept()
+	_, err := st.events.readRows(ctx, []string{st.events.ID}, []table.Place{at}, func(_ int, read Row) error {
+		row = read.cloneValues()
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	it := &to.s.Items[to.item]
-	it.Table, it.Key, it.Position, it.Kind = st.events.Name, st.key(to.owner, row), to.at, session.Other
-	to.faults([]session.Fault{{
+	it.Table, it.Key, it.Position, it.Kind = st.events.Name, st.eventKey(to.owner, row), to.at, session.Other
+	to.addFaults([]session.Fault{{
 		Kind: session.StoreDamaged, Detail: "the event cannot be read: it is on a damaged page of the file",
 	}})
 	return nil

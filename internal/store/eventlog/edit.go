@@ -40,7 +40,7 @@ func Edit(ctx context.Context, src *store.Source, reread Reread) (store.Editor, 
 		err = problem.New(problem.Unreadable, "Export it with `sessctl export` and repair the stream.", "%s cannot be repaired in place: %s", src.Path, why)
 	}
 	if err == nil {
-		err = errors.Join(edit.Derived(ctx, layout.Sessions.Name, layout.Sessions.Derived...), edit.Derived(ctx, layout.Events.Name, layout.Events.Derived...))
+		err = errors.Join(edit.DeclareDerived(ctx, layout.Sessions.Name, layout.Sessions.Derived...), edit.DeclareDerived(ctx, layout.Events.Name, layout.Events.Derived...))
 	}
 	if err != nil {
 		return nil, errors.Join(edit.Reader().Explain(err), edit.Close())
@@ -53,7 +53,7 @@ func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, erro
 	if err != nil {
 		return nil, err
 	}
-	c, err := e.held(ctx, sessions)
+	c, err := e.lockSessions(ctx, sessions)
 	if err != nil {
 		return nil, e.Reader().Explain(err)
 	}
@@ -68,25 +68,25 @@ func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, erro
 func (e *editor) Sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
 	if version, err := e.Version(ctx); err != nil {
 		return nil, err
-	} else if st := e.known; st != nil && st.moving && e.since == version && st.has(sessions) {
+	} else if st := e.known; st != nil && st.moving && e.since == version && st.hasSessions(sessions) {
 		return st.Sums(ctx, sessions)
 	}
-	c, err := e.held(ctx, sessions)
+	c, err := e.lockSessions(ctx, sessions)
 	if err != nil {
 		return nil, e.Reader().Explain(err)
 	}
-	sums, err := c.sums(ctx, sessions, c.eventsOf)
+	sums, err := c.readSums(ctx, sessions, c.eventsOf)
 	return sums, e.Reader().Explain(err)
 }
 
 func (e *editor) Write(ctx context.Context, c *store.Change) error {
 	e.since = -1
-	all, sessions, err := differences(c, e.layout)
+	all, sessions, err := findDifferences(c, e.layout)
 	if err != nil {
 		return err
 	}
 	w := writer{edit: e.Editor, write: &e.layout.Write, changed: sessions, created: map[string]*owner{}}
-	if st := e.known; st != nil && st.knows(c.Before) {
+	if st := e.known; st != nil && st.hasTree(c.Before) {
 		w.catalog, w.stored = st.catalog, st.knownEvents
 	} else {
 		if w.catalog, err = newCatalog(ctx, e.Reader(), e.layout); err != nil {
@@ -94,7 +94,7 @@ func (e *editor) Write(ctx context.Context, c *store.Change) error {
 		}
 		w.stored = w.eventsOf
 	}
-	return e.Reader().Explain(w.all(ctx, all))
+	return e.Reader().Explain(w.writeAll(ctx, all))
 }
 
 func (e *editor) Revert(ctx context.Context, journal []byte) error {
@@ -103,28 +103,28 @@ func (e *editor) Revert(ctx context.Context, journal []byte) error {
 	return e.Editor.Revert(ctx, journal, append([]string{l.Sessions.Name, l.Events.Name}, l.Write.OtherNames...)...)
 }
 
-// held keeps others from changing sessions, as far as they can within the transaction that
+// lockSessions keeps others from changing sessions, as far as they can within the transaction that
 // is open, and then reads what has to be known of them. On a server that is less than of all:
 // only how the others are called, which does not change while they are repaired.
-func (e *editor) held(ctx context.Context, sessions []string) (*catalog, error) {
+func (e *editor) lockSessions(ctx context.Context, sessions []string) (*catalog, error) {
 	if !e.Reader().About().Remote {
 		return newCatalog(ctx, e.Reader(), e.layout)
 	}
-	if e.all == nil || len(e.all.find(sessions)) < len(sessions) { // one is new
+	if e.all == nil || len(e.all.findSessions(sessions)) < len(sessions) { // one is new
 		var err error
 		if e.all, err = newCatalog(ctx, e.Reader(), e.layout); err != nil {
 			return nil, err
 		}
 	}
-	own := e.all.stored(e.all.find(sessions))[0]
+	own := e.all.sessionSelections(e.all.findSessions(sessions))[0]
 	if err := e.Lock(ctx, own, append([]string{e.layout.Events.Name}, e.layout.Write.OtherNames...)...); err != nil {
 		return nil, err
 	}
-	return e.all.again(ctx, own)
+	return e.all.rereadSessions(ctx, own)
 }
 
-// again is the catalog with some sessions as they are stored now.
-func (c *catalog) again(ctx context.Context, rows table.Selection) (*catalog, error) {
+// rereadSessions is the catalog with some sessions as they are stored now.
+func (c *catalog) rereadSessions(ctx context.Context, rows table.Selection) (*catalog, error) {
 	now := *c
 	if now.layout.Prepare != nil && len(rows.Keys) > 0 {
 		if err := now.layout.Prepare(ctx, now.sessions.db, rows.Keys); err != nil {
@@ -137,8 +137,8 @@ func (c *catalog) again(ctx context.Context, rows table.Selection) (*catalog, er
 		own.list[i].row = gone
 	}
 	if len(rows.Keys) > 0 {
-		_, err := now.sessions.scan(ctx, now.sessions.Key, rows.Keys, func(row Row) error {
-			if i, ok := own.numberOf(row.of(now.sessions.Key)); ok {
+		_, err := now.sessions.scanRows(ctx, now.sessions.Key, rows.Keys, func(row Row) error {
+			if i, ok := own.numberByKey(row.valuesOf(now.sessions.Key)); ok {
 				own.list[i].row = row.Place
 			}
 			return nil
@@ -153,11 +153,11 @@ func (c *catalog) again(ctx context.Context, rows table.Selection) (*catalog, er
 	return &now, now.findDoubled(ctx)
 }
 
-// stored are the rows of sessions, and of their events.
-func (c *catalog) stored(list []int) [2]table.Selection {
+// sessionSelections are the rows of sessions, and of their events.
+func (c *catalog) sessionSelections(list []int) [2]table.Selection {
 	keys := make([][]table.Value, len(list))
 	for i, n := range list {
-		keys[i] = c.list[n].key()
+		keys[i] = c.list[n].keyValues()
 	}
 	return [2]table.Selection{
 		{Table: c.sessions.Name, Columns: c.sessions.Columns, Key: c.sessions.Key, Keys: keys},
@@ -186,7 +186,7 @@ func (e *editor) Backup(ctx context.Context, path string, sessions []string, pro
 		return notBackedUp(path, err)
 	}
 	out, rows, done := bufio.NewWriter(file), 0, int64(0)
-	for _, part := range c.stored(c.find(sessions)) {
+	for _, part := range c.sessionSelections(c.findSessions(sessions)) {
 		wanted := map[string]bool{}
 		for _, key := range part.Keys {
 			wanted[string(joinedKey(nil, key))] = true
@@ -197,7 +197,7 @@ func (e *editor) Backup(ctx context.Context, path string, sessions []string, pro
 		}
 		lost, err := e.Reader().Scan(ctx, part, func(_ table.Place, values []table.Value) error {
 			row := Row{names: names, values: values}
-			if !wanted[string(joinedKey(nil, row.of(part.Key)))] {
+			if !wanted[string(joinedKey(nil, row.valuesOf(part.Key)))] {
 				return nil
 			}
 			n, err := fmt.Fprintf(out, "{\"table\":%q,\"row\":%s}\n", part.Table, row.Record(part.Columns))
@@ -239,22 +239,22 @@ type eventSum struct {
 	whole, said digest
 }
 
-// sums reads the digests of sessions, those that do not exist included; events is how
+// readSums reads the digests of sessions, those that do not exist included; events is how
 // their events are found.
-func (c *catalog) sums(ctx context.Context, sessions []string, events reading) (map[string]store.Sum, error) {
+func (c *catalog) readSums(ctx context.Context, sessions []string, events reading) (map[string]store.Sum, error) {
 	result := make(map[string]store.Sum, len(sessions))
 	for _, id := range sessions {
 		result[id] = store.Sum{}
 	}
-	list := append([]int{}, c.find(sessions)...)
+	list := append([]int{}, c.findSessions(sessions)...)
 	places := make([]table.Place, len(list))
 	for i, n := range list {
 		places[i] = c.list[n].row
 	}
 	own := make([]digest, len(list))
 	var buf []byte
-	_, err := c.sessions.rows(ctx, c.sessions.Columns, places, func(n int, row Row) error {
-		buf = appendColumns(buf[:0], row, c.sessions.own(), nil)
+	_, err := c.sessions.readRows(ctx, c.sessions.Columns, places, func(n int, row Row) error {
+		buf = appendColumns(buf[:0], row, c.sessions.ownColumns(), nil)
 		own[n] = sha256.Sum256(buf)
 		return nil
 	})
@@ -263,9 +263,9 @@ func (c *catalog) sums(ctx context.Context, sessions []string, events reading) (
 	}
 	read, apart := map[int][]eventSum{}, map[int]bool{}
 	_, err = events(ctx, list, c.events.Columns, func(owner int, row Row) error {
-		sum := eventSum{row: row.Place, key: c.key(&c.list[owner], row)}
+		sum := eventSum{row: row.Place, key: c.eventKey(&c.list[owner], row)}
 		sum.at, _ = c.layout.Order(row.Place, row)
-		buf = appendColumns(buf[:0], row, c.events.own(), nil)
+		buf = appendColumns(buf[:0], row, c.events.ownColumns(), nil)
 		sum.whole = sha256.Sum256(buf)
 		buf = appendColumns(buf[:0], row, c.layout.Said, c.layout.Content)
 		sum.said = sha256.Sum256(buf)
@@ -279,7 +279,7 @@ func (c *catalog) sums(ctx context.Context, sessions []string, events reading) (
 	for i, n := range list {
 		all := own[i][:]
 		if c.layout.OtherTables != nil {
-			others := sha256.Sum256(c.layout.OtherTables(c.list[n].key()))
+			others := sha256.Sum256(c.layout.OtherTables(c.list[n].keyValues()))
 			all = append(all, others[:]...)
 		}
 		sum := sumOf(all, read[n], c.moving)
@@ -294,7 +294,7 @@ func (c *catalog) sums(ctx context.Context, sessions []string, events reading) (
 // isApart reports whether an event names its session by values of another type, so that
 // no statement finds it as one of the session's.
 func (c *catalog) isApart(owner int, row Row) bool {
-	for i, value := range c.list[owner].key() {
+	for i, value := range c.list[owner].keyValues() {
 		_, blob := row.Value(c.events.Key[i]).([]byte)
 		if _, named := value.([]byte); blob != named {
 			return true
@@ -338,7 +338,7 @@ func sumOf(own []byte, events []eventSum, moving bool) store.Sum {
 // or what counts of them.
 func appendColumns(buf []byte, row Row, names []string, content func(column string, value any) any) []byte {
 	for _, name := range names {
-		if !row.Has(name) {
+		if !row.HasColumn(name) {
 			continue
 		}
 		value := row.Value(name)

@@ -62,7 +62,7 @@ func findUnknown(ctx context.Context, db table.Reader, schema table.Schema, layo
 				continue
 			}
 			later.Unread = append(later.Unread, fmt.Sprintf("column %.60q of %s", c.Name, t.Table))
-			doubt, err := doubt(ctx, db, t.Table, c)
+			doubt, err := columnDoubt(ctx, db, t.Table, c)
 			if err != nil {
 				return later, err
 			}
@@ -71,7 +71,7 @@ func findUnknown(ctx context.Context, db table.Reader, schema table.Schema, layo
 			}
 		}
 	}
-	for _, name := range referring(schema, layout.Known, events) {
+	for _, name := range referringTables(schema, layout.Known, events) {
 		later.Unread = append(later.Unread, fmt.Sprintf("table %.60q", name))
 		later.Doubts = append(later.Doubts, fmt.Sprintf("table %.60q refers to rows of %s", name, events))
 	}
@@ -83,8 +83,8 @@ func findUnknown(ctx context.Context, db table.Reader, schema table.Schema, layo
 	return later, nil
 }
 
-// doubt says what of an unknown column keeps a repair away, "" for nothing.
-func doubt(ctx context.Context, db table.Reader, name string, c table.Column) (string, error) {
+// columnDoubt says what of an unknown column keeps a repair away, "" for nothing.
+func columnDoubt(ctx context.Context, db table.Reader, name string, c table.Column) (string, error) {
 	if c.Required {
 		return fmt.Sprintf("column %.60q of %s needs a value in every row", c.Name, name), nil
 	}
@@ -101,8 +101,8 @@ func doubt(ctx context.Context, db table.Reader, name string, c table.Column) (s
 	return "", err
 }
 
-// referring are the tables whose foreign keys lead to the events, and that are not known.
-func referring(schema table.Schema, known []Known, events string) (names []string) {
+// referringTables are the tables whose foreign keys lead to the events, and that are not known.
+func referringTables(schema table.Schema, known []Known, events string) (names []string) {
 	for _, from := range schema.Names() {
 		own := slices.ContainsFunc(known, func(t Known) bool { return strings.EqualFold(t.Table, from) })
 		if !own && slices.ContainsFunc(schema.Tables[from].Parents, func(to string) bool { return strings.EqualFold(to, events) }) {

@@ -144,7 +144,7 @@ type Row struct {
 // Value is the value of a column: nil, int64, float64, string or []byte. nil for
 // a column that was not read.
 func (r Row) Value(column string) any {
-	if i := jsonscan.Find(r.names, column); i != nil {
+	if i := jsonscan.FindName(r.names, column); i != nil {
 		return r.values[*i]
 	}
 	return nil
@@ -157,9 +157,9 @@ func (r Row) Record(columns []string) []byte {
 	return bytes.Clone(text)
 }
 
-// Has reports whether the column was read. Order gets those of Key and Place and
+// HasColumn reports whether the column was read. Order gets those of Key and Place and
 // the id, all others get the whole row.
-func (r Row) Has(column string) bool { return jsonscan.Find(r.names, column) != nil }
+func (r Row) HasColumn(column string) bool { return jsonscan.FindName(r.names, column) != nil }
 
 // Write is how an adapter changes rows. All are called within a transaction, with
 // rows as they are stored then.
@@ -274,7 +274,7 @@ func OpenBy(ctx context.Context, src *store.Source, opts store.Options, reread R
 // FormOf is session.FormOf, several times as fast for arguments in usual forms.
 func FormOf(args string) session.ArgsForm {
 	text := column.Bytes(args)
-	if s := jsonscan.Over(text); s.Next() == '{' && jsonscan.Valid(text) {
+	if s := jsonscan.NewScanner(text); s.PeekByte() == '{' && jsonscan.IsUsualJSON(text) {
 		return session.ArgsObject
 	}
 	return session.FormOf(args)

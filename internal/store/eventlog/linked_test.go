@@ -67,7 +67,7 @@ func (known errands) read(ctx context.Context, db table.Reader, _ [][]table.Valu
 	return err
 }
 
-func kept(v table.Value) string { return table.Kept(v).(string) }
+func kept(v table.Value) string { return table.CloneValue(v).(string) }
 
 // write gives the errands of a change their talks.
 func (known errands) write(ctx context.Context, edit table.Writer, sessions []*change.Session) error {

@@ -9,24 +9,24 @@ import (
 	"github.com/sessctl/sessctl/internal/store/forest"
 )
 
-// linked is the session that a row of the owner means by an id: the other columns of
+// linkedSession is the session that a row of the owner means by an id: the other columns of
 // its key are the owner's.
-func (o *owners) linked(from *owner, id string) (n int, ok bool) {
-	return o.numberOf(append(slices.Clone(*from.within), id))
+func (o *owners) linkedSession(from *owner, id string) (n int, ok bool) {
+	return o.numberByKey(append(slices.Clone(*from.within), id))
 }
 
 // nameOf is what the session is called that a row of the owner means by an id. One
 // that does not exist keeps its id; where the session of another owner is called
 // that, it goes by all of its key, so that nothing is taken for a reference to it.
 func (o *owners) nameOf(from *owner, id string) string {
-	if n, ok := o.linked(from, id); ok {
+	if n, ok := o.linkedSession(from, id); ok {
 		return o.list[n].name
 	}
-	if _, taken := o.named(id); !taken {
+	if _, taken := o.numberByName(id); !taken {
 		return id
 	}
 	missing := owner{within: from.within, name: id}
-	return missing.path()
+	return missing.keyPath()
 }
 
 // nameChildren makes of the stored ids of an item's children those under which they
@@ -52,18 +52,18 @@ func (o *owners) nameChild(from *owner, id *string) {
 	}
 }
 
-// link notes the sessions that an event names.
-func (st *logStore) link(from int, row Row) {
+// noteLinks notes the sessions that an event names.
+func (st *logStore) noteLinks(from int, row Row) {
 	for _, id := range st.layout.Links(row) {
-		to, ok := st.linked(&st.list[from], id)
+		to, ok := st.linkedSession(&st.list[from], id)
 		if known := st.links[from]; ok && (len(known) == 0 || known[len(known)-1] != to) { // the results of a batch often name one session
 			st.links[from] = append(known, to)
 		}
 	}
 }
 
-// group makes trees of the heads.
-func (st *logStore) group() {
+// groupHeads makes trees of the heads.
+func (st *logStore) groupHeads() {
 	heads := make([]forest.Head, 0, len(st.heads))
 	for i, s := range st.heads {
 		if s == nil {
@@ -75,15 +75,15 @@ func (st *logStore) group() {
 		}
 		heads = append(heads, head)
 	}
-	st.trees = forest.Group(heads)
+	st.trees = forest.GroupHeads(heads)
 }
 
-// regroup puts the sessions of a tree that a repair changed in memory into the order, and
+// regroupTree puts the sessions of a tree that a repair changed in memory into the order, and
 // below the sessions, in which they would be read if it were stored so: its new sessions
 // are then behind all others.
-func (st *logStore) regroup(tree *session.Tree) {
+func (st *logStore) regroupTree(tree *session.Tree) {
 	row := func(s *session.Session) int {
-		if i, ok := st.named(s.ID); ok {
+		if i, ok := st.numberByName(s.ID); ok {
 			return i
 		}
 		return len(st.list)
@@ -98,7 +98,7 @@ func (st *logStore) regroup(tree *session.Tree) {
 		}
 	}
 	tree.Sessions = nil
-	for _, t := range forest.Group(heads) {
+	for _, t := range forest.GroupHeads(heads) {
 		tree.Sessions = append(tree.Sessions, t.Sessions...)
 	}
 }
@@ -106,7 +106,7 @@ func (st *logStore) regroup(tree *session.Tree) {
 // keepUnsaid notes which of the sessions that the rows of one name none of its items does:
 // an approval names them beside what is said, and so does a row that does not decode.
 func (st *logStore) keepUnsaid(s *session.Session) {
-	i, _ := st.named(s.ID)
+	i, _ := st.numberByName(s.ID)
 	if len(st.links[i]) == 0 {
 		return
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
-// narrow leaves out the sessions of trees that nobody asked for, where the database can
+// narrowSessions leaves out the sessions of trees that nobody asked for, where the database can
 // leave their events where they are. An id that no session begins with narrows nothing: it
 // may be words of a title.
-func (st *logStore) narrow(ctx context.Context, opts store.Options) error {
+func (st *logStore) narrowSessions(ctx context.Context, opts store.Options) error {
 	byIndex := opts.Only != "" && !opts.Deep
 	keep := opts.Keep
 	if byIndex {
@@ -23,12 +23,12 @@ func (st *logStore) narrow(ctx context.Context, opts store.Options) error {
 	if keep == nil || !st.db.About().Remote {
 		return nil
 	}
-	recent, err := st.recent(ctx, opts.Since)
+	recent, err := st.recentSessions(ctx, opts.Since)
 	if err != nil {
 		return err
 	}
 	heads := st.heads
-	if st.apart() {
+	if st.hasUnlinkedSessions() {
 		if heads, err = st.headsOf(ctx, st.only); err != nil {
 			return err
 		}
@@ -40,12 +40,12 @@ func (st *logStore) narrow(ctx context.Context, opts store.Options) error {
 			newest = opts.Since.Add(-1)
 		}
 		if keep(&session.Tree{Sessions: []*session.Session{head}}, newest) {
-			wanted[st.related(i)] = true
+			wanted[st.treeKey(i)] = true
 		}
 	}
 	var list []int
 	for i := range heads {
-		if wanted[st.related(i)] {
+		if wanted[st.treeKey(i)] {
 			list = append(list, i)
 		}
 	}
@@ -62,25 +62,25 @@ func (st *logStore) narrow(ctx context.Context, opts store.Options) error {
 	return nil
 }
 
-// related is what a session has in common with all that can be in its tree: its key, but
+// treeKey is what a session has in common with all that can be in its tree: its key, but
 // for the id where sessions are linked.
-func (st *logStore) related(i int) string {
-	if !st.apart() {
+func (st *logStore) treeKey(i int) string {
+	if !st.hasUnlinkedSessions() {
 		return string(joinedKey(nil, *st.list[i].within))
 	}
-	return string(joinedKey(nil, st.list[i].key()))
+	return string(joinedKey(nil, st.list[i].keyValues()))
 }
 
-// recent are the sessions with an event that may have come since then. nil for all: where
+// recentSessions are the sessions with an event that may have come since then. nil for all: where
 // trees have several sessions, each of them would have to be asked.
-func (st *logStore) recent(ctx context.Context, since time.Time) (map[int]bool, error) {
-	if since.IsZero() || !st.layout.Timed || !st.apart() {
+func (st *logStore) recentSessions(ctx context.Context, since time.Time) (map[int]bool, error) {
+	if since.IsZero() || !st.layout.Timed || !st.hasUnlinkedSessions() {
 		return nil, nil
 	}
 	recent := map[int]bool{}
 	late := table.Selection{Table: st.events.Name, Columns: st.events.Key, Times: st.layout.Place[0], Since: since, Glance: true}
 	lost, err := st.db.Scan(ctx, late, func(_ table.Place, row []table.Value) error {
-		if i, ok := st.numberOf(row); ok {
+		if i, ok := st.numberByKey(row); ok {
 			recent[i] = true
 		}
 		return nil
@@ -91,20 +91,20 @@ func (st *logStore) recent(ctx context.Context, since time.Time) (map[int]bool, 
 	return recent, err
 }
 
-// ownerless hands over the events whose session does not exist. Where a foreign key leads
+// scanOwnerless hands over the events whose session does not exist. Where a foreign key leads
 // to the sessions there are none.
-func (st *logStore) ownerless(ctx context.Context, names []string, fn func(owner int, row Row) error) error {
+func (st *logStore) scanOwnerless(ctx context.Context, names []string, fn func(owner int, row Row) error) error {
 	if slices.Contains(st.schema.Tables[st.events.Name].Parents, st.sessions.Name) {
 		return nil
 	}
-	c := st.events.pick(slices.Concat(st.events.Key, names))
+	c := st.events.pickColumns(slices.Concat(st.events.Key, names))
 	rows := table.Selection{
 		Table: st.events.Name, Columns: c.list, Key: st.events.Key,
 		Lacking: &table.Selection{Table: st.sessions.Name, Columns: st.sessions.Key},
 	}
 	_, err := st.db.Scan(ctx, rows, func(at table.Place, values []table.Value) error {
 		row := Row{at, c.names, values}
-		if _, owned := st.numberOf(row.of(st.events.Key)); owned { // by other rules of equality
+		if _, owned := st.numberByKey(row.valuesOf(st.events.Key)); owned { // by other rules of equality
 			return nil
 		}
 		return fn(-1, row)

@@ -14,10 +14,10 @@ import (
 // Rehearse implements store.Rehearser.
 func (st *logStore) Rehearse(ctx context.Context, change *store.Change) error {
 	w := writer{catalog: st.catalog, stored: st.knownEvents, edit: nowhere{st.db}, write: &st.layout.Write, created: map[string]*owner{}}
-	all, sessions, err := differences(change, st.layout)
+	all, sessions, err := findDifferences(change, st.layout)
 	if err == nil {
 		w.changed = sessions
-		err = w.all(ctx, all)
+		err = w.writeAll(ctx, all)
 	}
 	if err == nil && st.layout.Links != nil {
 		err = w.keepsTogether(ctx, change, all)
@@ -77,7 +77,7 @@ func (nowhere) Update(context.Context, string, table.Place, []table.FieldChange)
 
 func (nowhere) Delete(context.Context, string, table.Place) error { return nil }
 
-func (nowhere) Numbers(_ context.Context, _, _ string, count int) ([]int64, error) {
+func (nowhere) ReserveNumbers(_ context.Context, _, _ string, count int) ([]int64, error) {
 	return make([]int64, count), nil
 }
 
@@ -85,8 +85,8 @@ func (nowhere) Numbers(_ context.Context, _, _ string, count int) ([]int64, erro
 // led before it: it would be a tree of its own, or look like a conversation, and whose it
 // is would be forgotten.
 func (w *writer) keepsTogether(ctx context.Context, change *store.Change, all []*difference) error {
-	before, after := reached(change.Before), reached(change.After)
-	called, calledNow := called(change.Before), called(change.After)
+	before, after := reachableSessions(change.Before), reachableSessions(change.After)
+	called, calledNow := namedByOthers(change.Before), namedByOthers(change.After)
 	for id := range change.Split {
 		before[id], called[id] = true, true
 	}
@@ -102,8 +102,8 @@ func (w *writer) keepsTogether(ctx context.Context, change *store.Change, all []
 	return nil
 }
 
-// called are the sessions of a tree that others of it name.
-func called(tree *session.Tree) map[string]bool {
+// namedByOthers are the sessions of a tree that others of it name.
+func namedByOthers(tree *session.Tree) map[string]bool {
 	ids := map[string]bool{}
 	for _, s := range tree.Sessions {
 		for id := range namedIn(s) {
@@ -124,7 +124,7 @@ func (w *writer) namedByRemoved(ctx context.Context, all []*difference, named ma
 		for i, it := range d.Removed {
 			places[i] = w.places[it.Key]
 		}
-		_, err := w.events.rows(ctx, w.events.Columns, places, func(_ int, row Row) error {
+		_, err := w.events.readRows(ctx, w.events.Columns, places, func(_ int, row Row) error {
 			for _, id := range w.layout.Links(row) {
 				named[w.nameOf(w.ownerOf(d.Is.ID), id)] = true
 			}
@@ -137,8 +137,8 @@ func (w *writer) namedByRemoved(ctx context.Context, all []*difference, named ma
 	return nil
 }
 
-// reached are the sessions of a tree that links connect with its first one.
-func reached(tree *session.Tree) map[string]bool {
+// reachableSessions are the sessions of a tree that links connect with its first one.
+func reachableSessions(tree *session.Tree) map[string]bool {
 	linked, stored := map[string][]string{}, map[string]bool{}
 	for _, s := range tree.Sessions {
 		stored[s.ID] = true

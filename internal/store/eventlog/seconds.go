@@ -68,9 +68,9 @@ func SecondOf(position int64, stored any) (int64, error) {
 // TooLate are seconds that no message can have: the year is 5138.
 const TooLate = 1e11
 
-// Retimed is Layout.Relate of such a store: an item that moved has the second of its place,
+// DropTimeFaults is Layout.Relate of such a store: an item that moved has the second of its place,
 // and no fault of its time any more.
-func Retimed(s *session.Session, name string) {
+func DropTimeFaults(s *session.Session, name string) {
 	s.Faults = slices.DeleteFunc(s.Faults, func(f session.Fault) bool {
 		return f.Kind == session.BadTime && f.Field == name && f.Default == nil && f.Item >= 0 && Seconds.Read(s.Items[f.Item].Position>>SecondBits).Wrong == ""
 	})

@@ -42,14 +42,14 @@ type logStore struct {
 // store.Copier, too. Every event without a session is in an OrphanRecord fault of
 // the facts, one for each missing session, unless only some sessions are read.
 func (o Open) Store(ctx context.Context) (store.Store, error) {
-	st, err := o.read(ctx)
+	st, err := o.readStore(ctx)
 	if err != nil {
 		return nil, o.DB.Explain(err)
 	}
 	return st, nil
 }
 
-func (o Open) read(ctx context.Context) (*logStore, error) {
+func (o Open) readStore(ctx context.Context) (*logStore, error) {
 	c, err := newCatalog(ctx, o.DB, o.Layout)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (o Open) readOf(ctx context.Context, c *catalog) (*logStore, error) {
 	st.facts.Triggers = slices.DeleteFunc(slices.Clone(c.schema.Triggers), func(t session.Trigger) bool { return slices.Contains(o.Layout.Triggers, t.Name) })
 	var only []int // nil for all
 	if o.Sessions != nil {
-		only = append([]int{}, c.find(o.Sessions)...)
+		only = append([]int{}, c.findSessions(o.Sessions)...)
 		st.only = only
 	} else {
 		for i := range st.list {
@@ -88,7 +88,7 @@ func (o Open) readOf(ctx context.Context, c *catalog) (*logStore, error) {
 	}
 	whole := o.Sessions == nil
 	if whole {
-		if err := st.narrow(ctx, o.Options); err != nil {
+		if err := st.narrowSessions(ctx, o.Options); err != nil {
 			return nil, err
 		}
 		if st.narrowed {
@@ -98,33 +98,35 @@ func (o Open) readOf(ctx context.Context, c *catalog) (*logStore, error) {
 	if err := st.readEvents(ctx, only); err != nil {
 		return nil, err
 	}
-	st.group()
+	st.groupHeads()
 	if !whole || st.alone {
 		return st, nil
 	}
 	rest, err := o.DB.Faults(ctx, o.Options.Deep)
 	for _, f := range rest {
-		if !st.explained(f) {
+		if !st.isExplained(f) {
 			st.facts.Faults = append(st.facts.Faults, f)
 		}
 	}
 	return st, err
 }
 
-// explained reports whether a fault is the foreign key of an event without a
+// isExplained reports whether a fault is the foreign key of an event without a
 // session, which another fault tells of.
-func (st *logStore) explained(f session.Fault) bool {
+func (st *logStore) isExplained(f session.Fault) bool {
 	row, err := strconv.ParseInt(f.Ref.Key, 10, 64)
 	return err == nil && f.Kind == session.ForeignKey && f.Ref.Table == st.events.Name && st.orphaned[table.Place(row)]
 }
 
-// apart reports whether sessions know nothing of each other: then each is a tree of its
+// hasUnlinkedSessions reports whether sessions know nothing of each other: then each is a tree of its
 // own, and its row is read when its turn comes.
-func (st *logStore) apart() bool { return st.layout.Links == nil && st.sessions.Parent == "" }
+func (st *logStore) hasUnlinkedSessions() bool {
+	return st.layout.Links == nil && st.sessions.Parent == ""
+}
 
 // readHeads reads the sessions' own rows where trees are made of them.
 func (st *logStore) readHeads(ctx context.Context) error {
-	if st.apart() {
+	if st.hasUnlinkedSessions() {
 		return nil
 	}
 	heads, err := st.headsOf(ctx, st.only)
@@ -144,7 +146,7 @@ func (st *logStore) headsOf(ctx context.Context, list []int) ([]*session.Session
 	for n, i := range list {
 		rows[n] = st.list[i].row
 	}
-	unread, err := st.sessions.rows(ctx, st.sessions.Columns, rows, func(n int, row Row) error {
+	unread, err := st.sessions.readRows(ctx, st.sessions.Columns, rows, func(n int, row Row) error {
 		s := st.layout.Session(row)
 		owner := &st.list[list[n]]
 		s.ID = owner.name
@@ -152,7 +154,7 @@ func (st *logStore) headsOf(ctx context.Context, list []int) ([]*session.Session
 			s.Parent = st.nameOf(owner, strings.Clone(id))
 		}
 		for i := range s.Faults {
-			s.Faults[i] = located(s.Faults[i], -1, s.Ref())
+			s.Faults[i] = locatedFault(s.Faults[i], -1, s.Ref())
 		}
 		heads[n] = s
 		return nil
@@ -193,7 +195,7 @@ func (st *logStore) Pick(ctx context.Context, keep func(heads *session.Tree, new
 				yield(nil, err)
 				return
 			}
-			if !keep(heads, st.newest(heads)) {
+			if !keep(heads, st.newestTime(heads)) {
 				continue
 			}
 			batch, events = append(batch, heads), events+st.countEvents(heads)
@@ -218,7 +220,7 @@ func (st *logStore) allHeads(ctx context.Context) iter.Seq2[*session.Tree, error
 				return
 			}
 		}
-		if !st.apart() {
+		if !st.hasUnlinkedSessions() {
 			return
 		}
 		for some := range slices.Chunk(st.only, eventsAtOnce) {
@@ -238,12 +240,12 @@ func (st *logStore) allHeads(ctx context.Context) iter.Seq2[*session.Tree, error
 
 // entriesOf are the events of a session.
 func (st *logStore) entriesOf(s *session.Session) []entry {
-	n, _ := st.named(s.ID)
+	n, _ := st.numberByName(s.ID)
 	return st.entries[n]
 }
 
-// newest is the newest time of the events of a tree, zero where one of them is not known.
-func (st *logStore) newest(heads *session.Tree) time.Time {
+// newestTime is the newest time of the events of a tree, zero where one of them is not known.
+func (st *logStore) newestTime(heads *session.Tree) time.Time {
 	last := int64(math.MinInt64)
 	for _, s := range heads.Sessions {
 		for _, e := range st.entriesOf(s) {
@@ -260,9 +262,9 @@ func (st *logStore) newest(heads *session.Tree) time.Time {
 func (st *logStore) treesOf(ctx context.Context, batches iter.Seq2[[]*session.Tree, error]) iter.Seq2[*session.Tree, error] {
 	return func(yield func(*session.Tree, error) bool) {
 		rows := newDecoder(st)
-		defer rows.close()
+		defer rows.closeQueue()
 		emit := func(g *group) bool {
-			for _, tree := range st.finish(g) {
+			for _, tree := range st.finishGroup(g) {
 				if err := ctx.Err(); err != nil {
 					yield(nil, err)
 					return false
@@ -277,7 +279,7 @@ func (st *logStore) treesOf(ctx context.Context, batches iter.Seq2[[]*session.Tr
 		for heads, err := range batches {
 			var next *group
 			if err == nil {
-				next, err = st.read(ctx, heads, rows)
+				next, err = st.readTrees(ctx, heads, rows)
 			}
 			if err != nil {
 				yield(nil, st.db.Explain(err))
@@ -312,7 +314,7 @@ func (st *logStore) Relate(tree *session.Tree) {
 		}
 	}
 	if st.layout.Links != nil {
-		st.regroup(tree)
+		st.regroupTree(tree)
 	}
 }
 
@@ -327,26 +329,26 @@ func (st *logStore) knownEvents(ctx context.Context, list []int, names []string,
 			rows, owners = append(rows, e.row), append(owners, i)
 		}
 	}
-	unread, err := st.events.rows(ctx, names, rows, func(n int, row Row) error { return fn(owners[n], row) })
+	unread, err := st.events.readRows(ctx, names, rows, func(n int, row Row) error { return fn(owners[n], row) })
 	if err == nil && len(unread) > 0 {
-		err = stale(st.events.Name, "row "+strconv.FormatInt(int64(rows[unread[0]]), 10))
+		err = staleError(st.events.Name, "row "+strconv.FormatInt(int64(rows[unread[0]]), 10))
 	}
 	return nil, err
 }
 
-// knows reports whether all sessions of a tree were read.
-func (st *logStore) knows(tree *session.Tree) bool {
+// hasTree reports whether all sessions of a tree were read.
+func (st *logStore) hasTree(tree *session.Tree) bool {
 	ids := make([]string, len(tree.Sessions))
 	for i, s := range tree.Sessions {
 		ids[i] = s.ID
 	}
-	return st.has(ids)
+	return st.hasSessions(ids)
 }
 
-// has reports whether these sessions were read.
-func (st *logStore) has(ids []string) bool {
+// hasSessions reports whether these sessions were read.
+func (st *logStore) hasSessions(ids []string) bool {
 	return !slices.ContainsFunc(ids, func(id string) bool {
-		i, ok := st.named(id)
+		i, ok := st.numberByName(id)
 		if ok {
 			_, ok = slices.BinarySearch(st.only, i)
 		}
@@ -356,7 +358,7 @@ func (st *logStore) has(ids []string) bool {
 
 // Sums implements store.Summer.
 func (st *logStore) Sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
-	found, err := st.sums(ctx, sessions, st.knownEvents)
+	found, err := st.readSums(ctx, sessions, st.knownEvents)
 	return found, st.db.Explain(err)
 }
 
@@ -370,9 +372,9 @@ func (st *logStore) Copy(ctx context.Context, path string, progress func(done in
 	return &store.Source{Path: path, Edit: edit}, err
 }
 
-// located is a fault with the place that it is at. What it points at within the
+// locatedFault is a fault with the place that it is at. What it points at within the
 // record stays.
-func located(f session.Fault, item int, at session.Ref) session.Fault {
+func locatedFault(f session.Fault, item int, at session.Ref) session.Fault {
 	at.Pointer = f.Ref.Pointer
 	f.Item, f.Ref = item, at
 	return f
@@ -385,19 +387,19 @@ func (st *logStore) Fill(ctx context.Context, tree *session.Tree) error {
 		if !slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Body == nil }) {
 			continue
 		}
-		if err := st.fill(ctx, s); err != nil {
+		if err := st.fillSession(ctx, s); err != nil {
 			return st.db.Explain(err)
 		}
 	}
 	return nil
 }
 
-func (st *logStore) fill(ctx context.Context, s *session.Session) error {
+func (st *logStore) fillSession(ctx context.Context, s *session.Session) error {
 	wanted := make(map[string]*session.Item, len(s.Items))
 	for i := range s.Items {
 		wanted[s.Items[i].Key] = &s.Items[i]
 	}
-	n, ok := st.named(s.ID)
+	n, ok := st.numberByName(s.ID)
 	if !ok {
 		return errors.New("session " + s.ID + " is not in the store")
 	}
@@ -405,11 +407,11 @@ func (st *logStore) fill(ctx context.Context, s *session.Session) error {
 	for i, e := range st.entries[n] {
 		places[i] = e.row
 	}
-	_, err := st.events.rows(ctx, st.events.Columns, places, func(_ int, row Row) error {
-		key := st.key(&st.list[n], row)
+	_, err := st.events.readRows(ctx, st.events.Columns, places, func(_ int, row Row) error {
+		key := st.eventKey(&st.list[n], row)
 		if it := wanted[key]; it != nil {
 			delete(wanted, key)
-			st.body(row, it)
+			st.fillBody(row, it)
 		}
 		return nil
 	})
@@ -426,8 +428,8 @@ func (st *logStore) fill(ctx context.Context, s *session.Session) error {
 	return nil
 }
 
-// body sets what an event says, and nothing else.
-func (st *logStore) body(row Row, it *session.Item) {
+// fillBody sets what an event says, and nothing else.
+func (st *logStore) fillBody(row Row, it *session.Item) {
 	full := session.Item{Table: it.Table, Key: it.Key, Position: it.Position}
 	st.layout.Item(row, &full, true)
 	it.TakeTexts(&full)

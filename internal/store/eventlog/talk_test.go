@@ -118,24 +118,24 @@ func decodeLine(row eventlog.Row, it *session.Item, body bool) []session.Fault {
 	var m session.Meaning
 	m.Reset(it.Role, "")
 	it.Text = session.DigestOf(doc.Text)
-	m.Add(it.Text)
+	m.AddDigest(it.Text)
 	for _, id := range doc.Calls {
 		call := session.Call{ID: id}
 		if child := doc.Asks[id]; child != "" {
 			call.Delegation = &session.Delegation{Child: child}
 		}
 		it.Calls = append(it.Calls, call)
-		m.Add(session.DigestOf(id))
+		m.AddDigest(session.DigestOf(id))
 	}
-	m.Mark(1)
+	m.AddMark(1)
 	for _, r := range doc.Results {
 		result := session.Result{CallID: r.Call, Digest: session.DigestOf(r.Text), Child: r.From}
 		if body {
 			result.Text = r.Text
 		}
 		it.Results = append(it.Results, result)
-		m.Add(session.DigestOf(r.Call))
-		m.Add(result.Digest)
+		m.AddDigest(session.DigestOf(r.Call))
+		m.AddDigest(result.Digest)
 	}
 	if body {
 		it.Body.Text = doc.Text

@@ -31,26 +31,26 @@ type writer struct {
 	numbers numbers
 }
 
-// all writes the differences of all sessions: everything is read and composed before
+// writeAll writes the differences of all sessions: everything is read and composed before
 // the first event changes.
-func (w *writer) all(ctx context.Context, all []*difference) error {
-	if err := w.locate(ctx, all); err != nil {
+func (w *writer) writeAll(ctx context.Context, all []*difference) error {
+	if err := w.locateEvents(ctx, all); err != nil {
 		return err
 	}
-	if err := w.numbers.read(ctx, w, all); err != nil {
+	if err := w.numbers.loadNumbers(ctx, w, all); err != nil {
 		return err
 	}
 	scripts := make([]*script, len(all))
 	for i, d := range all {
 		if d.Was == nil {
-			if err := w.create(ctx, d); err != nil {
+			if err := w.createSession(ctx, d); err != nil {
 				return err
 			}
 		}
 		scripts[i] = &script{difference: d, owner: w.ownerOf(d.Is.ID), given: map[string]bool{}}
 	}
 	for _, s := range scripts {
-		if err := w.compose(ctx, s); err != nil {
+		if err := w.composeRows(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -60,7 +60,7 @@ func (w *writer) all(ctx context.Context, all []*difference) error {
 		}
 	}
 	for _, s := range scripts {
-		if err := w.execute(ctx, s); err != nil {
+		if err := w.writeRows(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -70,21 +70,21 @@ func (w *writer) all(ctx context.Context, all []*difference) error {
 	return w.write.OtherTables(ctx, w.edit, w.changed)
 }
 
-// locate finds the rows of the events of sessions that change.
-func (w *writer) locate(ctx context.Context, all []*difference) error {
+// locateEvents finds the rows of the events of sessions that change.
+func (w *writer) locateEvents(ctx context.Context, all []*difference) error {
 	var ids []string
 	for _, d := range all {
 		if d.Was == nil {
 			continue
 		}
 		ids = append(ids, d.Is.ID)
-		if _, ok := w.named(d.Is.ID); !ok {
+		if _, ok := w.numberByName(d.Is.ID); !ok {
 			return problem.New(problem.RolledBack, "", "session %s cannot be changed: the store has no session with that id", d.Is.ID)
 		}
 	}
 	w.places = map[string]table.Place{}
-	_, err := w.stored(ctx, append([]int{}, w.find(ids)...), []string{w.events.ID}, func(owner int, row Row) error {
-		w.places[w.key(&w.list[owner], row)] = row.Place
+	_, err := w.stored(ctx, append([]int{}, w.findSessions(ids)...), []string{w.events.ID}, func(owner int, row Row) error {
+		w.places[w.eventKey(&w.list[owner], row)] = row.Place
 		return nil
 	})
 	return err
@@ -92,7 +92,7 @@ func (w *writer) locate(ctx context.Context, all []*difference) error {
 
 // ownerOf is the row of a session, one that was created included; nil when there is none.
 func (w *writer) ownerOf(id string) *owner {
-	if i, ok := w.named(id); ok {
+	if i, ok := w.numberByName(id); ok {
 		return &w.list[i]
 	}
 	return w.created[id]
@@ -115,9 +115,9 @@ type update struct {
 	fields []table.FieldChange
 }
 
-// compose makes the rows of one session.
-func (w *writer) compose(ctx context.Context, s *script) error {
-	if err := w.load(ctx, s); err != nil {
+// composeRows makes the rows of one session.
+func (w *writer) composeRows(ctx context.Context, s *script) error {
+	if err := w.loadRows(ctx, s); err != nil {
 		return err
 	}
 	refused := store.Unwritable{}
@@ -125,7 +125,7 @@ func (w *writer) compose(ctx context.Context, s *script) error {
 		if err := ctx.Err(); err != nil { // a document can be large
 			return err
 		}
-		err := w.step(ctx, s, i)
+		err := w.composeEvent(ctx, s, i)
 		if p, ok := errors.AsType[*problem.Error](err); ok && p.Class == problem.RolledBack {
 			refused[s.Items[i].Is.Key] = err
 		} else if err != nil {
@@ -158,8 +158,8 @@ func (w *writer) setCount(ctx context.Context, s *script) error {
 	return w.edit.Update(ctx, w.sessions.Name, row.Place, []table.FieldChange{{Name: w.sessions.Count, Old: stored, New: events}})
 }
 
-// execute writes the rows of one session.
-func (w *writer) execute(ctx context.Context, s *script) error {
+// writeRows writes the rows of one session.
+func (w *writer) writeRows(ctx context.Context, s *script) error {
 	for _, row := range s.deletes {
 		if err := w.edit.Delete(ctx, w.events.Name, row); err != nil {
 			return err
@@ -179,18 +179,18 @@ func (w *writer) execute(ctx context.Context, s *script) error {
 	if !changes && !s.adopted && len(s.Sets) == 0 {
 		return nil
 	}
-	return w.own(ctx, s)
+	return w.updateOwnRow(ctx, s)
 }
 
-// load reads the rows that decide what is written, and makes sure that those
+// loadRows reads the rows that decide what is written, and makes sure that those
 // which change say what they said when the change was planned.
-func (w *writer) load(ctx context.Context, s *script) error {
+func (w *writer) loadRows(ctx context.Context, s *script) error {
 	planned := map[string]*session.Item{} // to be compared
 	needed := map[string]bool{}
 	for i := range s.Items {
 		step := &s.Items[i]
 		if step.Was == nil {
-			if near := s.neighbour(i); near != nil {
+			if near := s.storedNeighbour(i); near != nil {
 				needed[near.Key] = true
 			}
 		} else if !step.Stays() || step.Differs() || s.anew[i] {
@@ -205,35 +205,35 @@ func (w *writer) load(ctx context.Context, s *script) error {
 	for key := range needed {
 		at, ok := w.places[key]
 		if !ok {
-			return stale(w.events.Name, key)
+			return staleError(w.events.Name, key)
 		}
 		keys, places = append(keys, key), append(places, at)
 	}
 	s.rows = make(map[string]Row, len(keys))
-	unread, err := w.events.rows(ctx, w.events.Columns, places, func(n int, row Row) error {
-		if it := planned[keys[n]]; it != nil && !w.says(row, it) {
-			return stale(w.events.Name, it.Key)
+	unread, err := w.events.readRows(ctx, w.events.Columns, places, func(n int, row Row) error {
+		if it := planned[keys[n]]; it != nil && !w.matchesItem(row, it) {
+			return staleError(w.events.Name, it.Key)
 		}
-		s.rows[keys[n]] = row.kept()
+		s.rows[keys[n]] = row.cloneValues()
 		return nil
 	})
 	if err == nil && len(unread) > 0 {
-		err = stale(w.events.Name, keys[unread[0]])
+		err = staleError(w.events.Name, keys[unread[0]])
 	}
 	return err
 }
 
-// says reports whether a row is what was read as an item.
-func (w *writer) says(row Row, it *session.Item) bool {
+// matchesItem reports whether a row is what was read as an item.
+func (w *writer) matchesItem(row Row, it *session.Item) bool {
 	at, _ := w.layout.Order(row.Place, row)
 	now := session.Item{Table: it.Table, Key: it.Key, Position: at}
 	w.layout.Item(row, &now, false)
 	return now.Meaning == it.Meaning && now.Position == it.Position
 }
 
-// neighbour is the stored event before a new one, or else the next behind it; nil
+// storedNeighbour is the stored event before a new one, or else the next behind it; nil
 // where the session has none.
-func (d *difference) neighbour(i int) *session.Item {
+func (d *difference) storedNeighbour(i int) *session.Item {
 	for n := i - 1; n >= 0; n-- {
 		if d.Items[n].Was != nil {
 			return d.Items[n].Was
@@ -247,13 +247,13 @@ func (d *difference) neighbour(i int) *session.Item {
 	return nil
 }
 
-func stale(table, key string) error {
+func staleError(table, key string) error {
 	return problem.New(problem.RolledBack, "Check the store again. If no other program wrote to it, repair the other sessions one by one with --session.",
 		"%s changed after the repair was planned", fmt.Sprintf("%s/%.60s", table, key))
 }
 
-// own changes the session's own row.
-func (w *writer) own(ctx context.Context, s *script) error {
+// updateOwnRow changes the session's own row.
+func (w *writer) updateOwnRow(ctx context.Context, s *script) error {
 	if w.write.Session == nil && len(s.Sets) == 0 && !s.adopted {
 		return nil
 	}
@@ -261,7 +261,7 @@ func (w *writer) own(ctx context.Context, s *script) error {
 	if err != nil {
 		return err
 	}
-	r := docedit.Of(row)
+	r := docedit.NewRow(row)
 	if err := w.setFields(r, w.sessions.Table, s.Sets); err != nil {
 		return err
 	}
@@ -284,7 +284,7 @@ func (w *writer) own(ctx context.Context, s *script) error {
 func (w *writer) setFields(r *docedit.Row, of *Table, sets []session.Edit) error {
 	for _, e := range sets {
 		name, _, inside := strings.Cut(e.Field, "/")
-		own := of.own()
+		own := of.ownColumns()
 		at := slices.IndexFunc(own, func(c string) bool { return strings.EqualFold(c, name) })
 		if at < 0 {
 			return problem.New(problem.RolledBack, "", "%s cannot be set: table %s has no such column", e.Field, of.Name)
@@ -310,13 +310,13 @@ func (w *writer) parentOf(s *session.Session) any {
 	case s.Parent == "":
 		return nil
 	case o != nil:
-		return o.id()
+		return o.keyID()
 	}
 	return s.Parent // is created with it
 }
 
-// create adds the row of a session that is split from another one.
-func (w *writer) create(ctx context.Context, d *difference) error {
+// createSession adds the row of a session that is split from another one.
+func (w *writer) createSession(ctx context.Context, d *difference) error {
 	if w.ids == nil {
 		w.ids = make(map[string]bool, len(w.list))
 		for i := range w.list {
@@ -358,8 +358,8 @@ func (w *writer) create(ctx context.Context, d *difference) error {
 // ownRow reads the row of a session.
 func (w *writer) ownRow(ctx context.Context, o *owner) (Row, error) {
 	var stored *Row
-	_, err := w.sessions.rows(ctx, w.sessions.Columns, []table.Place{o.row}, func(_ int, row Row) error {
-		kept := row.kept()
+	_, err := w.sessions.readRows(ctx, w.sessions.Columns, []table.Place{o.row}, func(_ int, row Row) error {
+		kept := row.cloneValues()
 		stored = &kept
 		return nil
 	})
@@ -367,7 +367,7 @@ func (w *writer) ownRow(ctx context.Context, o *owner) (Row, error) {
 		return Row{}, err
 	}
 	if stored == nil {
-		return Row{}, stale(w.sessions.Name, o.name)
+		return Row{}, staleError(w.sessions.Name, o.name)
 	}
 	return *stored, nil
 }
@@ -377,9 +377,9 @@ func (w *writer) ownRow(ctx context.Context, o *owner) (Row, error) {
 // follows from the session and the call that the event answers, so that a plan makes the
 // same store each time.
 func (w *writer) newID(ctx context.Context, s *script, it *session.Item, neighbour *Row) (string, error) {
-	call, form := "", uuid
+	call, form := "", derivedUUID
 	if neighbour != nil && shortID().MatchString(column.Text(neighbour.Value(w.events.ID))) {
-		form = short
+		form = derivedShortID
 	}
 	switch {
 	case len(it.Results) > 0:
@@ -388,8 +388,8 @@ func (w *writer) newID(ctx context.Context, s *script, it *session.Item, neighbo
 		call = it.Calls[0].ID
 	}
 	for n := 0; ; n++ {
-		id := form(fmt.Sprintf("%q %q %d", s.owner.path(), call, n))
-		used, err := w.used(ctx, s.owner, id)
+		id := form(fmt.Sprintf("%q %q %d", s.owner.keyPath(), call, n))
+		used, err := w.isIDUsed(ctx, s.owner, id)
 		if err != nil {
 			return "", err
 		}
@@ -400,7 +400,7 @@ func (w *writer) newID(ctx context.Context, s *script, it *session.Item, neighbo
 	}
 }
 
-func uuid(seed string) string {
+func derivedUUID(seed string) string {
 	b := sha256.Sum256([]byte(seed))
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
@@ -409,7 +409,7 @@ func uuid(seed string) string {
 // shortID is the form that adk-js gives ids of events (event.ts): 8 letters and digits.
 var shortID = pattern.Lazy(`^[A-Za-z0-9]{8}$`)
 
-func short(seed string) string {
+func derivedShortID(seed string) string {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	b := sha256.Sum256([]byte(seed))
 	id := make([]byte, 8)
@@ -419,14 +419,14 @@ func short(seed string) string {
 	return string(id)
 }
 
-// used reports whether an event has this id, where it would be taken for the same.
-func (w *writer) used(ctx context.Context, o *owner, id string) (found bool, _ error) {
+// isIDUsed reports whether an event has this id, where it would be taken for the same.
+func (w *writer) isIDUsed(ctx context.Context, o *owner, id string) (found bool, _ error) {
 	events := table.Selection{
 		Table: w.events.Name, Columns: append([]string{w.events.ID}, w.events.Key...),
 		Key: []string{w.events.ID}, Keys: [][]table.Value{{id}},
 	}
 	_, err := w.edit.Reader().Scan(ctx, events, func(_ table.Place, row []table.Value) error {
-		same := column.View(row[0]) == id && (!w.scoped() || string(joinedKey(nil, row[1:])) == string(joinedKey(nil, o.key())))
+		same := column.View(row[0]) == id && (!w.hasScopedIDs() || string(joinedKey(nil, row[1:])) == string(joinedKey(nil, o.keyValues())))
 		found = found || same
 		return nil
 	})
@@ -440,8 +440,8 @@ type numbers struct {
 	left    [][]int64 // of each column
 }
 
-// read gets the numbers that a change needs.
-func (n *numbers) read(ctx context.Context, w *writer, all []*difference) error {
+// loadNumbers gets the numbers that a change needs.
+func (n *numbers) loadNumbers(ctx context.Context, w *writer, all []*difference) error {
 	n.columns = w.write.Renumber
 	count := 0
 	for _, d := range all {
@@ -454,15 +454,15 @@ func (n *numbers) read(ctx context.Context, w *writer, all []*difference) error 
 	n.left = make([][]int64, len(n.columns))
 	for i, column := range n.columns {
 		var err error
-		if n.left[i], err = w.edit.Numbers(ctx, w.events.Name, column, count); err != nil {
+		if n.left[i], err = w.edit.ReserveNumbers(ctx, w.events.Name, column, count); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// give adds the next number to a new row.
-func (n *numbers) give(row []table.Field) []table.Field {
+// appendNumbers adds the next number to a new row.
+func (n *numbers) appendNumbers(row []table.Field) []table.Field {
 	for i, column := range n.columns {
 		row = append(row, table.Field{Name: column, Value: n.left[i][0]})
 		n.left[i] = n.left[i][1:]

@@ -127,7 +127,7 @@ func (x *exchange) writeFiles() error {
 
 // copyFile writes a file like the old one under a temporary name.
 func (x *exchange) copyFile(folder string, text *Spliced, sum string) (string, error) {
-	file, release, err := atomicfile.Temporary(folder, 0o600)
+	file, release, err := atomicfile.CreateTemporary(folder, 0o600)
 	if err != nil {
 		return "", notWritten(x.full, err)
 	}

@@ -296,8 +296,8 @@ func (e *Editor) Revert(_ context.Context, journal []byte) error {
 	return nil
 }
 
-// Trial implements table.Transaction.
-func (e *Editor) Trial(_ context.Context, do func() error) error {
+// TryChanges implements table.Transaction.
+func (e *Editor) TryChanges(_ context.Context, do func() error) error {
 	before := maps.Clone(e.staged)
 	defer func() { e.staged = before }()
 	return do()

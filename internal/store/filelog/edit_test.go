@@ -84,7 +84,7 @@ func TestACommitAndItsUndo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Trial(t.Context(), func() error { return e.Revert(t.Context(), journal) }); err != nil {
+	if err := e.TryChanges(t.Context(), func() error { return e.Revert(t.Context(), journal) }); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Commit(t.Context()); err != nil {

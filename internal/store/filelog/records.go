@@ -150,7 +150,7 @@ func findRecords(text []byte, crlf bool, is func([]byte) bool) (found []Span) {
 		}
 		begins := len(bytes.Trim(text[top:at], "\x00 \t\r\n")) == 0 || at > 0 && text[at-1] == '\n'
 		switch ends := bytes.TrimLeft(text[end:], "\x00 \t\r"); {
-		case !jsonscan.Valid(said):
+		case !jsonscan.IsUsualJSON(said):
 			at++
 		case (begins || len(ends) == 0 || ends[0] == '\n' || ends[0] == '{') && is(said):
 			found, at, top = append(found, r), end, end

@@ -32,7 +32,7 @@ func HeadOf(s *session.Session) Head {
 	return h
 }
 
-// Group makes trees of heads, which come in stored order. The result is as
+// GroupHeads makes trees of heads, which come in stored order. The result is as
 // session.Tree promises, in linear time:
 //
 //   - A session belongs below its recorded parent if that exists, else below
@@ -47,12 +47,12 @@ func HeadOf(s *session.Session) Head {
 //
 // Group fills Children and appends to Faults, so each session goes through it
 // once. Ids that are not unique mean the first session that has them.
-func Group(heads []Head) []*session.Tree {
+func GroupHeads(heads []Head) []*session.Tree {
 	g := newGraph(heads)
 	g.linkRecorded()
 	g.cutLoops()
 	g.linkReferred()
-	return g.trees()
+	return g.collectTrees()
 }
 
 // MarkDangling flags the sub-session items of s whose child does not exist, for
@@ -86,7 +86,7 @@ func newGraph(heads []Head) *graph {
 		group:  make([]int32, len(heads)),
 	}
 	for i := range heads {
-		if id := heads[i].Session.ID; g.find(id) == none {
+		if id := heads[i].Session.ID; g.indexOf(id) == none {
 			g.index[id] = int32(i)
 		}
 		g.group[i] = int32(i)
@@ -94,16 +94,16 @@ func newGraph(heads []Head) *graph {
 	return g
 }
 
-// find is the index of the session with the id.
-func (g *graph) find(id string) int32 {
+// indexOf is the index of the session with the id.
+func (g *graph) indexOf(id string) int32 {
 	if i, ok := g.index[id]; ok {
 		return i
 	}
 	return none
 }
 
-// set names the set that i is in.
-func (g *graph) set(i int32) int32 {
+// setOf names the set that i is in.
+func (g *graph) setOf(i int32) int32 {
 	for g.group[i] != i {
 		g.group[i] = g.group[g.group[i]]
 		i = g.group[i]
@@ -111,10 +111,10 @@ func (g *graph) set(i int32) int32 {
 	return i
 }
 
-// connect joins the sets of a and b, and reports whether they were two. The
+// joinSets joins the sets of a and b, and reports whether they were two. The
 // lower index stands for both, which keeps the result independent of order.
-func (g *graph) connect(a, b int32) bool {
-	a, b = g.set(a), g.set(b)
+func (g *graph) joinSets(a, b int32) bool {
+	a, b = g.setOf(a), g.setOf(b)
 	g.group[max(a, b)] = min(a, b)
 	return a != b
 }
@@ -123,10 +123,10 @@ func (g *graph) linkRecorded() {
 	for i := range g.heads {
 		g.parent[i] = none
 		if id := g.heads[i].Session.Parent; id != "" {
-			g.parent[i] = g.find(id)
+			g.parent[i] = g.indexOf(id)
 		}
 		if p := g.parent[i]; p != none {
-			g.connect(int32(i), p)
+			g.joinSets(int32(i), p)
 		}
 	}
 }
@@ -183,7 +183,7 @@ func (g *graph) linkReferred() {
 	referrers := make([][]int32, len(g.heads))
 	for i := range g.heads {
 		for _, id := range g.heads[i].Refs {
-			if child := g.find(id); child != none {
+			if child := g.indexOf(id); child != none {
 				referrers[child] = append(referrers[child], int32(i))
 			}
 		}
@@ -193,7 +193,7 @@ func (g *graph) linkReferred() {
 			continue
 		}
 		for _, from := range referrers[i] {
-			if g.connect(from, int32(i)) {
+			if g.joinSets(from, int32(i)) {
 				g.parent[i] = from
 				break
 			}
@@ -201,19 +201,19 @@ func (g *graph) linkReferred() {
 	}
 	for child, list := range referrers {
 		for _, from := range list {
-			g.connect(from, int32(child))
+			g.joinSets(from, int32(child))
 		}
 	}
 }
 
-// trees collects each set of connected sessions.
-func (g *graph) trees() []*session.Tree {
+// collectTrees collects each set of connected sessions.
+func (g *graph) collectTrees() []*session.Tree {
 	g.fillChildren()
-	roots := g.roots()
+	roots := g.rootsBySet()
 	var trees []*session.Tree
 	for i := range g.heads {
-		if set := roots[g.set(int32(i))]; set[0] == g.heads[i].Session {
-			trees = append(trees, &session.Tree{Sessions: preorder(set)})
+		if set := roots[g.setOf(int32(i))]; set[0] == g.heads[i].Session {
+			trees = append(trees, &session.Tree{Sessions: listPreorder(set)})
 		}
 	}
 	return trees
@@ -228,13 +228,13 @@ func (g *graph) fillChildren() {
 	}
 }
 
-// roots lists the roots of each set, those of cut loops last.
-func (g *graph) roots() map[int32][]*session.Session {
+// rootsBySet lists the roots of each set, those of cut loops last.
+func (g *graph) rootsBySet() map[int32][]*session.Session {
 	roots := make(map[int32][]*session.Session)
 	for _, cut := range []bool{false, true} {
 		for i, p := range g.parent {
 			if p == none && g.cut[i] == cut {
-				set := g.set(int32(i))
+				set := g.setOf(int32(i))
 				roots[set] = append(roots[set], g.heads[i].Session)
 			}
 		}
@@ -242,9 +242,9 @@ func (g *graph) roots() map[int32][]*session.Session {
 	return roots
 }
 
-// preorder lists roots and what is below them, parents before children. It
+// listPreorder lists roots and what is below them, parents before children. It
 // keeps its own stack, because damage can nest sessions to any depth.
-func preorder(roots []*session.Session) []*session.Session {
+func listPreorder(roots []*session.Session) []*session.Session {
 	var list []*session.Session
 	todo := slices.Clone(roots)
 	slices.Reverse(todo)

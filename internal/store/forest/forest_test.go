@@ -88,7 +88,7 @@ func TestGroup(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			trees := forest.Group(heads(tt.heads))
+			trees := forest.GroupHeads(heads(tt.heads))
 			if got := show(trees); got != tt.want {
 				t.Errorf("trees %q, want %q", got, tt.want)
 			}
@@ -125,7 +125,7 @@ func TestGroupAnything(t *testing.T) {
 			s := &session.Session{ID: fmt.Sprint(i), Parent: rapid.OneOf(id, rapid.Just("")).Draw(t, "parent")}
 			list[i] = forest.Head{Session: s, Refs: rapid.SliceOfN(id, 0, 3).Draw(t, "refs")}
 		}
-		checkTrees(t, list, forest.Group(list))
+		checkTrees(t, list, forest.GroupHeads(list))
 	})
 }
 
@@ -196,7 +196,7 @@ func TestGroupIsDeep(t *testing.T) {
 	for i := range list {
 		list[i] = forest.Head{Session: &session.Session{ID: fmt.Sprint(i), Parent: fmt.Sprint(i + 1)}}
 	}
-	trees := forest.Group(list)
+	trees := forest.GroupHeads(list)
 	if len(trees) != 1 || len(trees[0].Sessions) != n || trees[0].Root().ID != fmt.Sprint(n-1) {
 		t.Errorf("%d trees", len(trees))
 	}
@@ -233,7 +233,7 @@ func BenchmarkGroup(b *testing.B) {
 					}
 					list[i] = forest.Head{Session: s}
 				}
-				forest.Group(list)
+				forest.GroupHeads(list)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/session")
 		})

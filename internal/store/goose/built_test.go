@@ -22,7 +22,7 @@ func TestBuiltConform(t *testing.T) {
 	for _, version := range []int{1, 3, 7, 15, 16, 17} {
 		samples = append(samples, storetest.Sample{Name: fmt.Sprint(version), Make: func(t *testing.T, folder string) string {
 			path := filepath.Join(folder, "sessions.db")
-			if err := goosetest.Build(path, version, player.Until(1, 0), player.Until(2, 30), player.Until(3, 0), player.Until(4, 11)); err != nil {
+			if err := goosetest.Build(path, version, player.PlayUntil(1, 0), player.PlayUntil(2, 30), player.PlayUntil(3, 0), player.PlayUntil(4, 11)); err != nil {
 				t.Fatal(err)
 			}
 			return path
@@ -36,7 +36,7 @@ func TestHealthy(t *testing.T) {
 	found := map[string]int{}
 	for seed := range uint64(campaign.Rounds(30, 1000)) {
 		path := filepath.Join(t.TempDir(), "sessions.db")
-		if err := goosetest.Build(path, 1+int(seed%goosetest.Newest), player.Until(seed, 0)); err != nil {
+		if err := goosetest.Build(path, 1+int(seed%goosetest.Newest), player.PlayUntil(seed, 0)); err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range storetest.Findings(t, path) {
@@ -54,7 +54,7 @@ func TestKilled(t *testing.T) {
 	found := map[string]int{}
 	for seed := range uint64(campaign.Rounds(60, 2000)) {
 		path := filepath.Join(t.TempDir(), "sessions.db")
-		if err := goosetest.Build(path, goosetest.Newest, player.Until(seed, 1+seed*7919)); err != nil {
+		if err := goosetest.Build(path, goosetest.Newest, player.PlayUntil(seed, 1+seed*7919)); err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range storetest.Findings(t, path) {
@@ -74,7 +74,7 @@ func TestLater(t *testing.T) {
 		"drop table schema_version":                        "0",
 	} {
 		path := filepath.Join(t.TempDir(), "sessions.db")
-		if err := goosetest.Build(path, goosetest.Newest, player.Until(1, 0)); err != nil {
+		if err := goosetest.Build(path, goosetest.Newest, player.PlayUntil(1, 0)); err != nil {
 			t.Fatal(err)
 		}
 		storetest.Change(t, path, statement)
@@ -89,7 +89,7 @@ func TestLater(t *testing.T) {
 // TestSecrets: what goose keeps for extensions and recipes is in no tree, plan or receipt.
 func TestSecrets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sessions.db")
-	if err := goosetest.Build(path, 16, player.Until(2, 0), player.Until(8, 0)); err != nil {
+	if err := goosetest.Build(path, 16, player.PlayUntil(2, 0), player.PlayUntil(8, 0)); err != nil {
 		t.Fatal(err)
 	}
 	storetest.Change(t, path, `delete from messages where id in (select min(id) from messages where content_json like '%"toolResponse"%' group by session_id)`,

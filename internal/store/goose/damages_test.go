@@ -97,7 +97,7 @@ func TestSmallDamages(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: %s: %v%s", from, damage, err, repairtest.Told(plan))
 			} else if receipt != nil {
-				if again, _, err := repairtest.Plan(path); err != nil || !again.Empty() {
+				if again, _, err := repairtest.Plan(path); err != nil || !again.IsEmpty() {
 					t.Errorf("%s: %s: once more: %v%s\nbehind %s", from, damage, err, repairtest.Told(again), repairtest.Told(plan))
 				}
 				if _, err := repairtest.Undo(path, receipt.Path()); err != nil || !slices.Equal(before, storetest.Dump(t, path)) {

@@ -83,8 +83,8 @@ const typeError = "error"
 // unsent are the types of parts for people only.
 var unsent = []string{"toolConfirmationRequest", "actionRequired", "frontendToolRequest", "systemNotification", typeError}
 
-// lacks is the member that a part of its type has to have and has not.
-func (p *part) lacks() string {
+// missingMember is the member that a part of its type has to have and has not.
+func (p *part) missingMember() string {
 	switch {
 	case p.Type == typeText && p.Text == nil:
 		return "text"
@@ -104,11 +104,11 @@ func (p *part) lacks() string {
 	return ""
 }
 
-// parse reads content_json as goose does, which loads no session in which one fails; whole
+// parseParts reads content_json as goose does, which loads no session in which one fails; whole
 // says that it is JSON of a form that is not known.
-func parse(doc []byte) (parts []part, wrong string, whole bool) {
+func parseParts(doc []byte) (parts []part, wrong string, whole bool) {
 	if err := jsonscan.Exact.Unmarshal(doc, &parts); err != nil {
-		return nil, jsonscan.Explain(err, kindTitle), jsonedit.Whole(doc)
+		return nil, jsonscan.DescribeError(err, kindTitle), jsonedit.IsWhole(doc)
 	}
 	if parts == nil {
 		return nil, "it is not a list", true
@@ -122,7 +122,7 @@ func parse(doc []byte) (parts []part, wrong string, whole bool) {
 				return parts[:i], fmt.Sprintf("it has a part of the unknown type %.40q", p.Type), true
 			}
 		}
-		if name := p.lacks(); name != "" {
+		if name := p.missingMember(); name != "" {
 			return parts[:i], fmt.Sprintf("a part of type %s has no %q", p.Type, name), true
 		}
 	}
@@ -140,10 +140,10 @@ type metadata struct {
 	} `json:"inference"`
 }
 
-// flags are those of a message. What a compaction wrote is sent and not shown, like the
+// visibilityFlags are those of a message. What a compaction wrote is sent and not shown, like the
 // context of a turn: finish tells whether there was one. Each member is one flag, so that a
 // repair that changes one knows what is read then.
-func (m *metadata) flags() (f session.Flags) {
+func (m *metadata) visibilityFlags() (f session.Flags) {
 	archived := m.Agent != nil && !*m.Agent
 	if archived {
 		f |= session.Archived
@@ -157,13 +157,13 @@ func (m *metadata) flags() (f session.Flags) {
 	return f
 }
 
-// item decodes a message.
-func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
-	faults = timed(row, it)
+// decodeItem decodes a message.
+func (r *reader) decodeItem(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
+	faults = readTime(row, it)
 	var seen metadata
 	_ = jsonscan.Exact.Unmarshal(column.Bytes(row.Value("metadata_json")), &seen) // goose goes on without
 	doc := column.Bytes(row.Value("content_json"))
-	parts, wrong, whole := parse(markBytes(doc))
+	parts, wrong, whole := parseParts(markBytes(doc))
 	if wrong != "" {
 		it.Kind = session.Other
 		faults = append(faults, session.Fault{Kind: session.Undecodable, Field: "content_json", Detail: wrong, Whole: whole, Unloads: true})
@@ -186,22 +186,22 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	if len(parts) > 0 && !slices.ContainsFunc(parts, func(p part) bool { return p.Type != typeResult }) && it.Role == session.User {
 		it.Role = session.Tool
 	}
-	it.Flags |= seen.flags()
+	it.Flags |= seen.visibilityFlags()
 	if it.Role == session.Assistant && it.Model == "" { // no model said it
-		it.Refusal = refusal(parts)
+		it.Refusal = parseRefusal(parts)
 	}
 	if it.Refusal != (session.Refusal{}) && parts[0].Type == typeError { // hidden from the model from the first
 		it.Flags = it.Flags&^session.Archived | session.Skipped
 	}
 	m := message{Item: it, waiting: r.waiting[column.View(row.Value("message_id"))]}
-	m.read(parts)
+	m.readParts(parts)
 	if !utf8.Valid(doc) {
 		m.unmarkBytes()
 	}
 	faults = append(faults, eventlog.NulFaults(it, m.text, "content_json")...)
 	var said session.Meaning
 	said.Reset(it.Role, "")
-	said.Add(session.DigestOf(doc))
+	said.AddDigest(session.DigestOf(doc))
 	it.Meaning = said.Digest()
 	if body {
 		it.Body = &session.Body{Text: m.text, Reasoning: m.reasoning, Raw: row.Record(r.Columns(tableMessages))}
@@ -209,11 +209,11 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	return faults
 }
 
-// refusal is the error of a request that goose stored in the place of an answer: releases until 2026
+// parseRefusal is the error of a request that goose stored in the place of an answer: releases until 2026
 // as a text (the reply loop in crates/goose/src/agents/agent.rs, before it truncate.rs; the words are
 // the same since 1.0), newer ones as a part (source, Message::from_provider_error). The error is
 // what stands between goose's own words.
-func refusal(parts []part) session.Refusal {
+func parseRefusal(parts []part) session.Refusal {
 	if len(parts) != 1 || parts[0].Type != typeText && parts[0].Type != typeError {
 		return session.Refusal{}
 	}
@@ -268,10 +268,10 @@ func (m *message) unmarkBytes() {
 	}
 }
 
-// timed reads when a message was stored.
-func timed(row eventlog.Row, it *session.Item) []session.Fault {
+// readTime reads when a message was stored.
+func readTime(row eventlog.Row, it *session.Item) []session.Fault {
 	stored := row.Value(fieldTime)
-	stamp := eventlog.Seconds.Read(seconds(stored))
+	stamp := eventlog.Seconds.Read(toSeconds(stored))
 	it.Time = stamp.Time
 	fault := session.Fault{Kind: session.BadTime, Field: fieldTime, Detail: stamp.Wrong}
 	if n, ok := column.Int(stored); ok && n > eventlog.TooLate && stamp.Wrong == "" {
@@ -295,11 +295,11 @@ type message struct {
 	sent            bool // something but text
 }
 
-// read makes an item of the parts.
-func (m *message) read(parts []part) {
+// readParts makes an item of the parts.
+func (m *message) readParts(parts []part) {
 	m.plain = true
 	for i := range parts {
-		m.add(&parts[i])
+		m.addPart(&parts[i])
 	}
 	m.Text = session.DigestOf(m.text)
 	m.Size += int64(len(m.text) + len(m.reasoning))
@@ -323,8 +323,8 @@ func (m *message) read(parts []part) {
 	}
 }
 
-// add adds what one part says.
-func (m *message) add(p *part) {
+// addPart adds what one part says.
+func (m *message) addPart(p *part) {
 	block := func(b session.Block) { m.Blocks = append(m.Blocks, b) }
 	m.sent = m.sent || p.Type == typeCall || p.Type == typeResult || p.Type == typeImage || p.Type == typeDocument
 	switch p.Type {
@@ -344,27 +344,27 @@ func (m *message) add(p *part) {
 		m.plain = false
 		block(session.Block{Kind: session.ReasoningBlock, Signature: session.DigestOf(*p.Data)})
 	case typeImage, typeDocument:
-		m.media(*p.Data, p.MIME, 0)
+		m.addMedia(*p.Data, p.MIME, 0)
 	case typeCall:
 		block(session.Block{Kind: session.CallBlock, Nth: len(m.Calls)})
-		m.Calls = append(m.Calls, m.call(p))
+		m.Calls = append(m.Calls, m.readCall(p))
 	case typeResult:
 		block(session.Block{Kind: session.ResultBlock, Nth: len(m.Results)})
-		m.Results = append(m.Results, m.result(p))
+		m.Results = append(m.Results, m.readResult(p))
 	}
 }
 
-// media adds an attachment, of the result of a number, or 0.
-func (m *message) media(data, mime string, in int) {
-	b := media.Block(mime, data)
+// addMedia adds an attachment, of the result of a number, or 0.
+func (m *message) addMedia(data, mime string, in int) {
+	b := media.NewBlock(mime, data)
 	b.In = in
 	m.Blocks, m.plain = append(m.Blocks, b), false
 	m.Size += int64(len(data))
 }
 
-// call reads a call. One that goose could not read itself it stores as an error, or, since
+// readCall reads a call. One that goose could not read itself it stores as an error, or, since
 // 1.50.0, as a call of the tool unparseable_tool_call without arguments.
-func (m *message) call(p *part) session.Call {
+func (m *message) readCall(p *part) session.Call {
 	c := session.Call{ID: *p.ID, Name: "unparseable_tool_call"}
 	var value called
 	if p.Call.Status == "success" && jsonscan.Exact.Unmarshal(p.Call.Value, &value) == nil {
@@ -394,19 +394,19 @@ func (m *message) call(p *part) session.Call {
 // repaired begins the text of an error that a repair stored: goose stores a code before it.
 const repaired = "-32603: "
 
-// result reads a result. What is for people only is not sent.
-func (m *message) result(p *part) session.Result {
+// readResult reads a result. What is for people only is not sent.
+func (m *message) readResult(p *part) session.Result {
 	res := session.Result{CallID: *p.ID, Text: p.Result.Error, IsError: true}
 	if p.Result.Status == "success" {
-		value, _ := p.Result.answer()
+		value, _ := p.Result.decodeAnswer()
 		var texts []string
 		for i := range value.Content {
 			switch c := &value.Content[i]; {
-			case !c.heard():
+			case !c.isSent():
 			case c.Type == typeText:
 				texts = append(texts, c.Text)
 			case c.Type == typeImage:
-				m.media(c.Data, c.MIME, len(m.Results)+1)
+				m.addMedia(c.Data, c.MIME, len(m.Results)+1)
 			}
 		}
 		res.Text, res.IsError, res.Child = strings.Join(texts, "\n"), value.IsError, value.Meta.Child
@@ -420,8 +420,8 @@ func (m *message) result(p *part) session.Result {
 	return res
 }
 
-// answer is the value of a result; listed says that it is the list of its content alone.
-func (o *outcome) answer() (value answered, listed bool) {
+// decodeAnswer is the value of a result; listed says that it is the list of its content alone.
+func (o *outcome) decodeAnswer() (value answered, listed bool) {
 	var list []content
 	if jsonscan.Exact.Unmarshal(o.Value, &value) != nil && jsonscan.Exact.Unmarshal(o.Value, &list) == nil {
 		value.Content = list
@@ -429,33 +429,33 @@ func (o *outcome) answer() (value answered, listed bool) {
 	return value, list != nil
 }
 
-// heard reports whether it is sent, and not for people only.
-func (c *content) heard() bool {
+// isSent reports whether it is sent, and not for people only.
+func (c *content) isSent() bool {
 	to := c.Annotations.Audience
 	return len(to) == 0 || slices.Contains(to, "assistant")
 }
 
-// images are where the images are that are sent of a result.
-func (o *outcome) images(at docedit.Spot) (list []docedit.Spot) {
-	value, listed := o.answer()
+// imageSpots are where the images are that are sent of a result.
+func (o *outcome) imageSpots(at docedit.Spot) (list []docedit.Spot) {
+	value, listed := o.decodeAnswer()
 	if at = at.Member("value"); !listed {
 		at = at.Member("content")
 	}
 	for i := range value.Content {
-		if c := &value.Content[i]; c.heard() && c.Type == typeImage && o.Status == "success" {
+		if c := &value.Content[i]; c.isSent() && c.Type == typeImage && o.Status == "success" {
 			list = append(list, at.Element(i))
 		}
 	}
 	return list
 }
 
-// links are the sub-sessions that the results in a message name.
-func links(row eventlog.Row) (ids []string) {
+// listLinks are the sub-sessions that the results in a message name.
+func listLinks(row eventlog.Row) (ids []string) {
 	doc := column.Bytes(row.Value("content_json"))
 	if !bytes.Contains(doc, []byte("subagent_session_id")) {
 		return nil
 	}
-	parts, _, _ := parse(doc)
+	parts, _, _ := parseParts(doc)
 	for i := range parts {
 		if parts[i].Type != typeResult {
 			continue
@@ -468,16 +468,16 @@ func links(row eventlog.Row) (ids []string) {
 	return ids
 }
 
-// finish says what only other messages tell: whether a compaction hid any, the
+// finishSession says what only other messages tell: whether a compaction hid any, the
 // sub-session of a call, which its result names, and the task of a sub-session.
-func (r *reader) finish(s *session.Session) {
+func (r *reader) finishSession(s *session.Session) {
 	compacted := slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Flags.Has(session.Archived) })
 	for i := range s.Items {
 		if !compacted {
 			s.Items[i].Flags &^= session.SummaryTurn
 		}
 	}
-	relate(s)
+	relateItems(s)
 	tellHidden(s)
 	r.findStrays(s)
 	if s.Delegated && len(s.Items) > 0 && s.Items[0].Role == session.User {
@@ -506,9 +506,9 @@ func tellHidden(s *session.Session) {
 	}
 }
 
-// relate gives calls their sub-sessions. A result of another tool that names one only
+// relateItems gives calls their sub-sessions. A result of another tool that names one only
 // tells of it (load).
-func relate(s *session.Session) {
+func relateItems(s *session.Session) {
 	open := map[string]*session.Call{}
 	for i := range s.Items {
 		it := &s.Items[i]

@@ -56,8 +56,8 @@ var (
 func damaged(t *rapid.T, path string) {
 	seed, kill := rapid.Uint64Range(1, 1e6).Draw(t, "seed"), rapid.Uint64Range(0, 400).Draw(t, "kill")
 	version := rapid.SampledFrom([]int{1, 6, 9, 15, 16, 16, 17}).Draw(t, "version")
-	other := player.Play(player.Random(seed+1, 1), seed+1)
-	if err := goosetest.Build(path, version, player.Until(seed, kill), other); err != nil {
+	other := player.Play(player.RandomProgram(seed+1, 1), seed+1)
+	if err := goosetest.Build(path, version, player.PlayUntil(seed, kill), other); err != nil {
 		t.Fatal(err)
 	}
 	possible := damages

@@ -114,7 +114,7 @@ func TestForeignRow(t *testing.T) {
 // TestWaiting: from schema 17 on, goose answers a call itself when its sub-session ended.
 func TestWaiting(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sessions.db")
-	if err := goosetest.Build(path, 17, player.Until(8, 0)); err != nil {
+	if err := goosetest.Build(path, 17, player.PlayUntil(8, 0)); err != nil {
 		t.Fatal(err)
 	}
 	call := storetest.Query(t, path, "select json_extract(content_json, '$[#-1].id') from messages where content_json like '%\"delegate\"%' limit 1")[0]

@@ -55,10 +55,10 @@ const (
 )
 
 // Kind is goose's row in the table of adapters.
-var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindTitle, Locations: locations}, detect, examined)
+var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindTitle, Locations: listLocations}, detectTables, examineDatabase)
 
-// locations is where goose keeps its database: below the data folder of the user.
-func locations(home string) []string {
+// listLocations is where goose keeps its database: below the data folder of the user.
+func listLocations(home string) []string {
 	if data := os.Getenv("APPDATA"); data != "" { // Windows
 		return []string{filepath.Join(data, "Block", "goose", "data", "sessions", "sessions.db")}
 	}
@@ -69,11 +69,11 @@ func locations(home string) []string {
 	return []string{filepath.Join(cmp.Or(data, filepath.Join(home, ".local", "share")), "goose", "sessions", "sessions.db")}
 }
 
-func detect(_ context.Context, _ table.Reader, stored table.Schema) store.Detection {
+func detectTables(_ context.Context, _ table.Reader, stored table.Schema) store.Detection {
 	switch {
-	case !stored.Has(tableSessions, "extension_data", "working_dir") || !stored.Has(tableMessages, "content_json", fieldTime):
+	case !stored.HasColumns(tableSessions, "extension_data", "working_dir") || !stored.HasColumns(tableMessages, "content_json", fieldTime):
 		return store.Detection{}
-	case stored.Has(tableVersions, "version"):
+	case stored.HasColumns(tableVersions, "version"):
 		return store.Detection{Sure: store.Certain, Why: "tables sessions, messages and " + tableVersions}
 	}
 	return store.Detection{Sure: store.Maybe, Why: "tables sessions and messages, but no " + tableVersions}
@@ -88,9 +88,9 @@ type reader struct {
 	twins   map[int64]session.Digest // the message_id of the rows that share one
 }
 
-// examined looks at a database, and says what is known of the store before its sessions
+// examineDatabase looks at a database, and says what is known of the store before its sessions
 // are.
-func examined(ctx context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
+func examineDatabase(ctx context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
 	version, later := int64(0), store.Later{Read: "Sessions and messages"}
 	_, err := table.Glance(ctx, db, tableVersions, []string{"version"}, func(row []table.Value) {
 		n, _ := column.Int(row[0])
@@ -108,7 +108,7 @@ func examined(ctx context.Context, db table.Reader, stored table.Schema) (sessio
 		Children: session.Children{WholeTurns: true},
 		Keys:     session.Keys{Renumbers: true, CountsRows: true, Hides: true, Omits: true},
 	}
-	layout := (&reader{Schema: stored}).layout()
+	layout := (&reader{Schema: stored}).buildLayout()
 	layout.Known, layout.Later = known, later
 	return facts, layout, err
 }
@@ -142,15 +142,15 @@ var losses = map[string]string{
 	"SC725": "leaves the visible half out of requests",
 }
 
-// layout is how such a database is read and written.
-func (r *reader) layout() *eventlog.Layout {
+// buildLayout is how such a database is read and written.
+func (r *reader) buildLayout() *eventlog.Layout {
 	parent := ""
-	if r.Has(tableSessions, "parent_session_id") {
+	if r.HasColumns(tableSessions, "parent_session_id") {
 		parent = "parent_session_id"
 	}
 	var read []string
 	for _, name := range columns {
-		if r.Has(tableSessions, name) {
+		if r.HasColumns(tableSessions, name) {
 			read = append(read, name)
 		}
 	}
@@ -162,40 +162,40 @@ func (r *reader) layout() *eventlog.Layout {
 			return eventlog.BySecond(at, place.Value(fieldTime))
 		},
 		Session: func(row eventlog.Row) *session.Session { return sessionOf(row) },
-		Item:    r.item, Finish: r.finish,
+		Item:    r.decodeItem, Finish: r.finishSession,
 		Relate: func(s *session.Session) {
 			for i := range s.Items {
 				if it := &s.Items[i]; it.Flags.Has(session.Archived) {
 					it.Flags &^= session.SummaryTurn // see metadata.flags
 				}
 			}
-			relate(s)
+			relateItems(s)
 			tellHidden(s)
 			r.findStrays(s)
-			eventlog.Retimed(s, fieldTime)
+			eventlog.DropTimeFaults(s, fieldTime)
 		},
 		Said:  []string{"role", "content_json"},
-		Links: links, LinkColumns: []string{"content_json"}, OneID: true,
-		Prepare: r.prepare,
+		Links: listLinks, LinkColumns: []string{"content_json"}, OneID: true,
+		Prepare: r.prepareTables,
 		Write: eventlog.Write{
-			Insert: insert, Part: partRow, Update: update,
+			Insert: insert, Part: partRow, Update: updateMessage,
 			Renumber: []string{"id"},
 			Tied:     eventlog.SameSecond,
 		},
 	}
 }
 
-// seconds is what the time of a message means. Older builds stored milliseconds, which put
+// toSeconds is what the time of a message means. Older builds stored milliseconds, which put
 // messages behind all others.
-func seconds(stored any) any {
+func toSeconds(stored any) any {
 	if n, ok := column.Int(stored); ok && n > eventlog.TooLate {
 		return n / 1000
 	}
 	return stored
 }
 
-// prepare reads which calls wait for sub-sessions, and, where there are these, what has copies.
-func (r *reader) prepare(ctx context.Context, db table.Reader, _ [][]table.Value) error {
+// prepareTables reads which calls wait for sub-sessions, and, where there are these, what has copies.
+func (r *reader) prepareTables(ctx context.Context, db table.Reader, _ [][]table.Value) error {
 	r.waiting, r.twins = map[string][]string{}, map[int64]session.Digest{}
 	subs := false
 	_, err := table.Glance(ctx, db, tableSessions, []string{"session_type", "id", "parent_delegation"}, func(row []table.Value) {
@@ -209,7 +209,7 @@ func (r *reader) prepare(ctx context.Context, db table.Reader, _ [][]table.Value
 			r.waiting[d.Message] = append(r.waiting[d.Message], id)
 		}
 	})
-	if err != nil || !subs || !r.Has(tableMessages, "message_id") {
+	if err != nil || !subs || !r.HasColumns(tableMessages, "message_id") {
 		return err
 	}
 	return r.findTwins(ctx, db)

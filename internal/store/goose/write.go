@@ -26,25 +26,25 @@ var (
 // everybody is what goose stores of a message that all see.
 const everybody = `{"userVisible":true,"agentVisible":true}`
 
-// update is the difference of a message that a repair changed.
-func update(r *docedit.Row, c *change.Item) error {
+// updateMessage is the difference of a message that a repair changed.
+func updateMessage(r *docedit.Row, c *change.Item) error {
 	if c.Scrubbed && c.Part < 0 {
 		c = scrubRow(r, c)
 	}
 	if err := editBlocks(r, c); err != nil {
 		return err
 	}
-	return r.Apply(c, func(v change.Value) docedit.Place { return place(r, c, v) }, func(n int) docedit.Spot { return r.OfType(document, typeResult, n) })
+	return r.Apply(c, func(v change.Value) docedit.Place { return findPlace(r, c, v) }, func(n int) docedit.Spot { return r.OfType(document, typeResult, n) })
 }
 
 // editBlocks leaves blocks of a message out, and shows U+0000 in all but thoughts. goose joins
 // what the assistant says without a mark between, so a note there brings its own.
 func editBlocks(r *docedit.Row, c *change.Item) error {
-	notes := c.Notes()
+	notes := c.OmissionNotes()
 	if c.Part >= 0 || len(notes) == 0 && !c.Shown {
 		return nil
 	}
-	parts, _, _ := parse(r.Document(document.Column))
+	parts, _, _ := parseParts(r.Document(document.Column))
 	says := func(p part) bool { return p.Type == typeText && *p.Text != "" }
 	m := message{Item: &session.Item{}}
 	type omitted struct {
@@ -54,7 +54,7 @@ func editBlocks(r *docedit.Row, c *change.Item) error {
 	var gone []omitted
 	for i := range parts {
 		p, at, n := &parts[i], document.Element(i), len(m.Blocks)
-		m.add(p)
+		m.addPart(p)
 		if c.Shown && p.Type != typeThinking && p.Type != typeRedacted {
 			if err := r.ShowNUL(at); err != nil {
 				return err
@@ -71,7 +71,7 @@ func editBlocks(r *docedit.Row, c *change.Item) error {
 			gone = append(gone, omitted{at, note})
 		}
 		if p.Type == typeResult {
-			for inner, image := range p.Result.images(at.Member("toolResult")) {
+			for inner, image := range p.Result.imageSpots(at.Member("toolResult")) {
 				if note, leaves := notes[n+1+inner]; leaves {
 					gone = append(gone, omitted{image, note})
 				}
@@ -81,7 +81,7 @@ func editBlocks(r *docedit.Row, c *change.Item) error {
 	for _, o := range slices.Backward(gone) {
 		var value jsontext.Value
 		if o.note != "" {
-			value = jsontext.Value(`{"type":"text","text":` + string(docedit.Quote(o.note)) + `}`)
+			value = jsontext.Value(`{"type":"text","text":` + string(docedit.QuoteText(o.note)) + `}`)
 		}
 		if err := r.Put(o.at, value); err != nil {
 			return err
@@ -111,8 +111,8 @@ func scrubRow(r *docedit.Row, c *change.Item) *change.Item {
 // partOf is the type of the parts of an item that values belong to.
 var partOf = map[change.Part]string{change.OfItem: typeText, change.OfCall: typeCall, change.OfResult: typeResult}
 
-// place is where a value of a message is stored.
-func place(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
+// findPlace is where a value of a message is stored.
+func findPlace(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 	part := r.OfType(document, partOf[v.Of], v.Nth)
 	switch {
 	case v.Field == change.FieldOmitted:
@@ -152,11 +152,11 @@ func place(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 // insert is the row of a new result, like goose's own: an error has a code before it.
 func insert(_ *session.Session, it *session.Item, _ *docedit.Row, id string) ([]table.Field, error) {
 	res := &it.Results[0]
-	outcome := `{"status":"success","value":{"resultType":"complete","content":[{"type":"text","text":` + string(docedit.Quote(res.Text)) + `}],"isError":false}}`
+	outcome := `{"status":"success","value":{"resultType":"complete","content":[{"type":"text","text":` + string(docedit.QuoteText(res.Text)) + `}],"isError":false}}`
 	if res.IsError {
-		outcome = `{"status":"error","error":` + string(docedit.Quote(repaired+res.Text)) + `}`
+		outcome = `{"status":"error","error":` + string(docedit.QuoteText(repaired+res.Text)) + `}`
 	}
-	return resultRow(it, id, `[{"type":"toolResponse","id":`+string(docedit.Quote(res.CallID))+`,"toolResult":`+outcome+`}]`)
+	return resultRow(it, id, `[{"type":"toolResponse","id":`+string(docedit.QuoteText(res.CallID))+`,"toolResult":`+outcome+`}]`)
 }
 
 // resultRow is a new row with a result. Its number is given to it where it is stored.

@@ -14,9 +14,9 @@ import (
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
-// asking is a turn with one call that a person is asked about, and maybe one beside it
+// renameQuestions is a turn with one call that a person is asked about, and maybe one beside it
 // that nobody is asked about.
-func asking(pauses kagenttest.Pauses, approval kagenttest.Approval, beside bool) kagenttest.Program {
+func renameQuestions(pauses kagenttest.Pauses, approval kagenttest.Approval, beside bool) kagenttest.Program {
 	batch := []kagenttest.Call{{ID: "gated", Agent: kagenttest.Worker, Ask: "Apply the manifest", Answer: "applied", Approval: approval}}
 	if beside {
 		batch = append(batch, kagenttest.Call{ID: "free", Agent: kagenttest.Worker, Ask: "List the pods", Answer: "three"})
@@ -64,7 +64,7 @@ func TestApprovals(t *testing.T) {
 	} {
 		for _, form := range []string{"python", "go 1", "go 2"} {
 			t.Run(fmt.Sprint(c.pauses, " ", c.approval, " ", c.beside, " ", form), func(t *testing.T) {
-				path, _ := build(t, asking(c.pauses, c.approval, c.beside), kagenttest.Forms[form])
+				path, _ := build(t, renameQuestions(c.pauses, c.approval, c.beside), kagenttest.Forms[form])
 				plan, _, err := repairtest.Plan(path)
 				if err != nil {
 					t.Fatal(err)
@@ -80,7 +80,7 @@ func TestApprovals(t *testing.T) {
 // TestNobodyApprovesAnyMore where the task was given up: a call without a result is lost.
 func TestNobodyApprovesAnyMore(t *testing.T) {
 	for state, want := range map[string]bool{"input-required": true, "canceled": false} {
-		path, truth := build(t, asking(kagenttest.AtQuestion, kagenttest.Waiting, false), kagenttest.Forms["python"])
+		path, truth := build(t, renameQuestions(kagenttest.AtQuestion, kagenttest.Waiting, false), kagenttest.Forms["python"])
 		run(t, path, `update task set data = replace(data, '"state":"input-required"', '"state":"`+state+`"')`)
 		_, trees := read(t, path)
 		_, caller := sessionOf(trees, truth.Calls[0].Parent, truth.Calls[0].User)
@@ -121,7 +121,7 @@ func TestTheTaskAloneTellsOfAnApproval(t *testing.T) {
 	} {
 		for _, form := range sortedForms() {
 			t.Run(c.name+" "+form, func(t *testing.T) {
-				path, _ := build(t, asking(kagenttest.AtQuestion, kagenttest.Waiting, c.beside), kagenttest.Forms[form])
+				path, _ := build(t, renameQuestions(kagenttest.AtQuestion, kagenttest.Waiting, c.beside), kagenttest.Forms[form])
 				run(t, path, append([]string{deleting}, c.after...)...)
 				plan, _, err := repairtest.Plan(path)
 				if err != nil {
@@ -164,7 +164,7 @@ func TestAnEndedWaitEndsItsTask(t *testing.T) {
 			{"the user went on", nil, true, []string{wentOn}, 1},
 		} {
 			t.Run(form+" "+c.name, func(t *testing.T) {
-				path, _ := build(t, asking(kagenttest.AtQuestion, kagenttest.Waiting, c.beside), kagenttest.Forms[form])
+				path, _ := build(t, renameQuestions(kagenttest.AtQuestion, kagenttest.Waiting, c.beside), kagenttest.Forms[form])
 				run(t, path, c.after...)
 				before := storetest.Dump(t, path)
 				plan, receipt, err := repairtest.Repair(path, c.allow...)
@@ -178,7 +178,7 @@ func TestAnEndedWaitEndsItsTask(t *testing.T) {
 				if receipt == nil {
 					return
 				}
-				if again, _, err := repairtest.Plan(path, c.allow...); err != nil || !again.Empty() {
+				if again, _, err := repairtest.Plan(path, c.allow...); err != nil || !again.IsEmpty() {
 					t.Errorf("a second repair has work: %v %v", err, again)
 				}
 				if _, err := repairtest.Undo(path, receipt.Path()); err != nil {

@@ -20,8 +20,8 @@ import (
 // headers of a request to its agent (docs/stores/kagent.md#what-is-read).
 const headerUpdate = "header_update"
 
-// item decodes an event.
-func (r *reader) item(row columns, it *session.Item, body bool) []session.Fault {
+// decodeItem decodes an event.
+func (r *reader) decodeItem(row columns, it *session.Item, body bool) []session.Fault {
 	faults := timeFaults(row)
 	if row("deleted_at") != nil {
 		it.Flags |= session.Skipped
@@ -34,12 +34,12 @@ func (r *reader) item(row columns, it *session.Item, body bool) []session.Fault 
 		}
 		return append(faults, session.Fault{Kind: session.RequiredNull, Field: "data", Detail: "The text of the event is stored nowhere else.", Unloads: true})
 	}
-	doc, _ := unwrap(data)
+	doc, _ := unwrapDocument(data)
 	form := dialectOf(doc)
 	skipped := it.Flags // the decoders set the others
-	faults = append(faults, r.decode(form, doc, row, it, body)...)
+	faults = append(faults, r.decodeDocument(form, doc, row, it, body)...)
 	it.Flags |= skipped
-	r.notes.keep(it.Key, r.tie(row, form, doc, it))
+	r.notes.keepNote(it.Key, r.tieItem(row, form, doc, it))
 	if !body {
 		it.DropTexts()
 		return faults
@@ -47,14 +47,14 @@ func (r *reader) item(row columns, it *session.Item, body bool) []session.Fault 
 	it.KeepTexts()
 	it.Body.Raw = bytes.Clone(data)
 	if r.redacts {
-		it.Body.Raw = redacted(it.Body.Raw)
+		it.Body.Raw = redactEvent(it.Body.Raw)
 	}
 	return faults
 }
 
-// decode reads a document of some dialect. Arguments and results are there without body,
+// decodeDocument reads a document of some dialect. Arguments and results are there without body,
 // too, and may be parts of the document.
-func (r *reader) decode(form dialect, doc []byte, row columns, it *session.Item, body bool) []session.Fault {
+func (r *reader) decodeDocument(form dialect, doc []byte, row columns, it *session.Item, body bool) []session.Fault {
 	stored := times.Read(row("created_at")).Time
 	switch form {
 	case responses:
@@ -64,7 +64,7 @@ func (r *reader) decode(form dialect, doc []byte, row columns, it *session.Item,
 		it.Time = stored
 		return decodeMessage(doc, it)
 	}
-	faults := r.documents.Item(adk.Document{
+	faults := r.documents.DecodeItem(adk.Document{
 		Data: doc, Column: "data", Python: form == snake, User: column.View(row("user_id")), Stored: stored,
 	}, it, body)
 	if it.Invocation == headerUpdate || it.Agent == "system" {
@@ -93,7 +93,7 @@ type approval struct {
 	} `json:"payload"`
 }
 
-func (n *note) ask(call string, a approval) {
+func (n *note) noteQuestion(call string, a approval) {
 	if call == "" || a.Payload.Context == "" {
 		return
 	}
@@ -103,18 +103,18 @@ func (n *note) ask(call string, a approval) {
 	n.asks[call] = session.Question{Child: a.Payload.Context, Run: a.Payload.Task}
 }
 
-// question is whose run the request is about. The payload of a tool that is no worker
+// childQuestion is whose run the request is about. The payload of a tool that is no worker
 // names none.
-func (a *approval) question() session.Question {
+func (a *approval) childQuestion() session.Question {
 	if a.Payload.Task == "" || a.Payload.Context == "" {
 		return session.Question{}
 	}
 	return session.Question{Child: a.Payload.Context, Run: a.Payload.Task}
 }
 
-// answered reads what a person answered: kagent gives it back as JSON in a text, with
+// readAnswer reads what a person answered: kagent gives it back as JSON in a text, with
 // what the question handed on (_hitl.py of kagent-adk since v0.8).
-func answered(response []byte) session.Question {
+func readAnswer(response []byte) session.Question {
 	var r struct {
 		Text jsontext.Value `json:"response"`
 	}
@@ -125,11 +125,11 @@ func answered(response []byte) session.Question {
 	if jsonscan.Go.Unmarshal(response, &a) != nil {
 		return session.Question{}
 	}
-	return a.question()
+	return a.childQuestion()
 }
 
-// confirm reads the arguments of a call of that tool with an id.
-func (n *note) confirm(id string, args []byte) session.Question {
+// readConfirmation reads the arguments of a call of that tool with an id.
+func (n *note) readConfirmation(id string, args []byte) session.Question {
 	var c struct {
 		Original struct {
 			ID string `json:"id"`
@@ -137,17 +137,17 @@ func (n *note) confirm(id string, args []byte) session.Question {
 		Confirmation approval `json:"toolConfirmation"`
 	}
 	if jsonscan.Go.Unmarshal(args, &c) == nil {
-		n.ask(c.Original.ID, c.Confirmation)
+		n.noteQuestion(c.Original.ID, c.Confirmation)
 		if n.about == nil {
 			n.about = map[string]string{}
 		}
 		n.about[id] = c.Original.ID
 	}
-	return c.Confirmation.question()
+	return c.Confirmation.childQuestion()
 }
 
-// read looks at what an event of ADK did besides saying something.
-func (n *note) read(doc []byte) {
+// readActions looks at what an event of ADK did besides saying something.
+func (n *note) readActions(doc []byte) {
 	var e struct {
 		Actions struct {
 			State    map[string]jsontext.Value `json:"stateDelta"`
@@ -160,12 +160,12 @@ func (n *note) read(doc []byte) {
 	for call, request := range e.Actions.Requests {
 		var a approval
 		if jsonscan.Go.Unmarshal(request, &a) == nil {
-			n.ask(call, a)
+			n.noteQuestion(call, a)
 		}
 	}
 	for name, value := range e.Actions.State {
 		if strings.EqualFold(name, headers) {
-			n.parented = n.parented || parented(value)
+			n.parented = n.parented || isSentByAgent(value)
 		}
 	}
 }
@@ -174,8 +174,8 @@ func (n *note) read(doc []byte) {
 // say but for two of them is nobody's business: see redact.go.
 const headers = "headers"
 
-// parented reports whether headers say that another agent sent the request.
-func parented(value jsontext.Value) bool {
+// isSentByAgent reports whether headers say that another agent sent the request.
+func isSentByAgent(value jsontext.Value) bool {
 	var list map[string]jsontext.Value
 	if jsonscan.Go.Unmarshal(value, &list) != nil {
 		return false
@@ -215,9 +215,9 @@ type a2aFile struct {
 // a2aDetails are the members of metadata by the names that kagent gives them.
 type a2aDetails map[string]jsontext.Value
 
-// of is a detail: adk_ is what ADK's own converter writes, kagent_ what kagent's
+// detailNamed is a detail: adk_ is what ADK's own converter writes, kagent_ what kagent's
 // older one does (docs/stores/kagent.md#what-is-read).
-func (d a2aDetails) of(name string) string {
+func (d a2aDetails) detailNamed(name string) string {
 	return cmp.Or(stringOf(d["adk_"+name]), stringOf(d["kagent_"+name]))
 }
 
@@ -229,21 +229,21 @@ type a2aTool struct {
 	Response jsontext.Value `json:"response"`
 }
 
-// tool reads a part with data; kind is "function_call", "function_response", or ""
+// decodeTool reads a part with data; kind is "function_call", "function_response", or ""
 // where it is neither.
-func (p *a2aPart) tool() (kind string, t a2aTool) {
-	kind = p.Metadata.of("type")
+func (p *a2aPart) decodeTool() (kind string, t a2aTool) {
+	kind = p.Metadata.detailNamed("type")
 	if kind != "function_call" && kind != "function_response" || jsonscan.Go.Unmarshal(p.Data, &t) != nil {
 		return "", a2aTool{}
 	}
 	return kind, t
 }
 
-// text are the texts of the parts, as kagent joins them for a caller
+// messageText are the texts of the parts, as kagent joins them for a caller
 // (_remote_a2a_tool.py of kagent-adk since v0.8).
-func (m *a2aMessage) text() string { return joined(m.Parts) }
+func (m *a2aMessage) messageText() string { return joinTexts(m.Parts) }
 
-func joined(parts []a2aPart) string {
+func joinTexts(parts []a2aPart) string {
 	var texts []string
 	for i := range parts {
 		if t := parts[i].Text; t != nil && *t != "" {
@@ -253,8 +253,8 @@ func joined(parts []a2aPart) string {
 	return strings.Join(texts, "\n")
 }
 
-// speaker is the role of a message: "user", "agent", or with "ROLE_" before it.
-func (m *a2aMessage) speaker() session.Role {
+// speakerRole is the role of a message: "user", "agent", or with "ROLE_" before it.
+func (m *a2aMessage) speakerRole() session.Role {
 	switch strings.TrimPrefix(strings.ToLower(m.Role), "role_") {
 	case "user":
 		return session.User
@@ -268,48 +268,48 @@ func (m *a2aMessage) speaker() session.Role {
 func decodeMessage(doc []byte, it *session.Item) []session.Fault {
 	var m a2aMessage
 	if err := jsonscan.Go.Unmarshal(doc, &m); err != nil {
-		other(it, doc)
-		return []session.Fault{{Kind: session.Undecodable, Field: "data", Detail: explain(err), Whole: jsonedit.Whole(doc)}}
+		makeOther(it, doc)
+		return []session.Fault{{Kind: session.Undecodable, Field: "data", Detail: explainError(err), Whole: jsonedit.IsWhole(doc)}}
 	}
 	var faults []session.Fault
-	role := m.speaker()
+	role := m.speakerRole()
 	if role == session.NoRole {
 		faults = append(faults, session.Fault{
 			Kind: session.UnknownPart, Field: m.Role, Detail: "the role of the message is neither that of the user nor that of the agent, which are all that A2A knows",
 		})
 	}
-	it.Invocation, it.Branch = m.Metadata.of("invocation_id"), m.Metadata.of("branch")
+	it.Invocation, it.Branch = m.Metadata.detailNamed("invocation_id"), m.Metadata.detailNamed("branch")
 	if role == session.Assistant {
-		it.Agent = m.Metadata.of("author")
+		it.Agent = m.Metadata.detailNamed("author")
 	}
 	s := speech{it: it}
 	for i := range m.Parts {
-		s.part(&m.Parts[i])
+		s.addPart(&m.Parts[i])
 	}
 	if len(it.Results) > 0 && len(it.Calls) == 0 && strings.TrimSpace(s.text.String()) == "" {
 		role = session.Tool
 	}
-	s.end(role)
+	s.finishMessage(role)
 	return faults
 }
 
-func (s *speech) part(p *a2aPart) {
-	kind, t := p.tool()
+func (s *speech) addPart(p *a2aPart) {
+	kind, t := p.decodeTool()
 	switch {
 	case p.Text != nil:
-		s.say(*p.Text, "")
+		s.addText(*p.Text, "")
 	case kind == "function_call":
-		s.call(session.Call{ID: t.ID, Name: t.Name, Args: string(t.Args)}, "")
+		s.addCall(session.Call{ID: t.ID, Name: t.Name, Args: string(t.Args)}, "")
 	case kind == "function_response":
-		s.result(session.Result{CallID: t.ID, Name: t.Name, Text: string(t.Response)})
+		s.addResult(session.Result{CallID: t.ID, Name: t.Name, Text: string(t.Response)})
 	case p.File != nil:
 		var f a2aFile
 		_ = jsonscan.Go.Unmarshal(p.File, &f)
-		s.attach("document", f.Media, media.Decoded(f.Bytes), p.File)
+		s.addFile("document", f.Media, media.StandardBase64(f.Bytes), p.File)
 	case p.Raw != "" || p.URL != "":
-		s.attach("document", p.Media, media.Decoded(p.Raw), jsontext.Value(cmp.Or(p.Raw, p.URL)))
+		s.addFile("document", p.Media, media.StandardBase64(p.Raw), jsontext.Value(cmp.Or(p.Raw, p.URL)))
 	default:
-		s.block(session.Block{Kind: session.UnknownBlock, Name: "data"}, p.Data)
+		s.addBlock(session.Block{Kind: session.UnknownBlock, Name: "data"}, p.Data)
 	}
 }
 
@@ -322,29 +322,29 @@ type speech struct {
 	told            bool // there are blocks that tell more than their order
 }
 
-// block is a part that says nothing in words. What is stored of it counts.
-func (s *speech) block(b session.Block, stored jsontext.Value) {
+// addBlock is a part that says nothing in words. What is stored of it counts.
+func (s *speech) addBlock(b session.Block, stored jsontext.Value) {
 	s.it.Blocks = append(s.it.Blocks, b)
-	s.rest.Add(session.DigestOf([]byte(stored)))
+	s.rest.AddDigest(session.DigestOf([]byte(stored)))
 	s.size += int64(len(stored))
 	s.told = true
 }
 
-// attach adds a file, with what it holds in base64, "" for a link.
-func (s *speech) attach(name, label, data string, stored jsontext.Value) {
+// addFile adds a file, with what it holds in base64, "" for a link.
+func (s *speech) addFile(name, label, data string, stored jsontext.Value) {
 	b := session.Block{Kind: session.MediaBlock}
 	if data != "" {
-		b = media.Block(label, data)
+		b = media.NewBlock(label, data)
 	}
 	if b.Name = name; label != "" {
 		b.Name = session.MediaName(label)
 	}
-	s.block(b, stored)
+	s.addBlock(b, stored)
 }
 
-// attachAll adds the images and files of a content of the Responses API, or of the output of the
+// addFiles adds the images and files of a content of the Responses API, or of the output of the
 // result that was added last.
-func (s *speech) attachAll(content jsontext.Value, in int) {
+func (s *speech) addFiles(content jsontext.Value, in int) {
 	if !bytes.Contains(content, []byte(`"input_image"`)) && !bytes.Contains(content, []byte(`"input_file"`)) {
 		return
 	}
@@ -357,14 +357,14 @@ func (s *speech) attachAll(content jsontext.Value, in int) {
 	for _, p := range parts {
 		if name, is := strings.CutPrefix(p.Type, "input_"); is && name != "text" {
 			url := cmp.Or(p.Image, p.File)
-			label, data := media.Inline(url)
-			s.attach(strings.Replace(name, "file", "document", 1), label, data, jsontext.Value(url))
+			label, data := media.SplitDataURL(url)
+			s.addFile(strings.Replace(name, "file", "document", 1), label, data, jsontext.Value(url))
 			s.it.Blocks[len(s.it.Blocks)-1].In = in
 		}
 	}
 }
 
-func (s *speech) say(text, id string) {
+func (s *speech) addText(text, id string) {
 	if s.text.Len() > 0 {
 		s.text.WriteByte('\n')
 		s.told = true
@@ -373,20 +373,20 @@ func (s *speech) say(text, id string) {
 	s.it.Blocks = append(s.it.Blocks, session.Block{Kind: session.TextBlock, ID: id, Blank: strings.TrimSpace(text) == ""})
 }
 
-func (s *speech) think(text, id string) {
+func (s *speech) addReasoning(text, id string) {
 	s.reasoning.WriteString(text)
 	s.it.Blocks = append(s.it.Blocks, session.Block{Kind: session.ReasoningBlock, ID: id, Text: session.DigestOf(text)})
 	s.told = true
 }
 
-func (s *speech) call(c session.Call, id string) {
+func (s *speech) addCall(c session.Call, id string) {
 	c.Form = eventlog.FormOf(c.Args)
 	s.it.Blocks = append(s.it.Blocks, session.Block{Kind: session.CallBlock, Nth: len(s.it.Calls), ID: id})
 	s.it.Calls = append(s.it.Calls, c)
 	s.size += int64(len(c.Args))
 }
 
-func (s *speech) result(r session.Result) {
+func (s *speech) addResult(r session.Result) {
 	r.Digest, r.Synthetic = session.DigestOf(r.Text), session.IsPlaceholder(r.Text)
 	if strings.HasPrefix(r.Text, session.SyntheticPrefix) { // a repair wrote it, for want of a result
 		s.it.Flags |= session.Synthetic
@@ -397,16 +397,16 @@ func (s *speech) result(r session.Result) {
 	s.size += int64(len(r.Text))
 }
 
-// end makes the item a message of a role.
-func (s *speech) end(role session.Role) {
+// finishMessage makes the item a message of a role.
+func (s *speech) finishMessage(role session.Role) {
 	it, text, reasoning := s.it, s.text.String(), s.reasoning.String()
 	it.Kind, it.Role = session.Message, role
 	it.Text, it.Flags = session.DigestOf(text), it.Flags|session.TextFlags(text)
-	if len(it.Calls)+len(it.Results) == 0 && strings.TrimSpace(text) == "" && !it.Has(session.MediaBlock) && !it.Has(session.UnknownBlock) {
+	if len(it.Calls)+len(it.Results) == 0 && strings.TrimSpace(text) == "" && !it.HasBlock(session.MediaBlock) && !it.HasBlock(session.UnknownBlock) {
 		it.Flags |= session.Blank
 	}
 	it.Size = int64(len(text)+len(reasoning)) + s.size
-	it.Meaning = s.meaning(reasoning)
+	it.Meaning = s.digestMeaning(reasoning)
 	if role == session.Tool && len(it.Results) == 1 {
 		it.Text = it.Results[0].Digest
 	}
@@ -416,34 +416,34 @@ func (s *speech) end(role session.Role) {
 	}
 }
 
-func (s *speech) meaning(reasoning string) session.Digest {
+func (s *speech) digestMeaning(reasoning string) session.Digest {
 	it, rest := s.it, s.rest.Digest()
 	m := &s.rest
 	m.Reset(it.Role, it.Agent)
-	m.Mark(byte(it.Kind))
-	m.Add(it.Text)
-	m.Add(session.DigestOf(reasoning))
-	m.Add(rest)
+	m.AddMark(byte(it.Kind))
+	m.AddDigest(it.Text)
+	m.AddDigest(session.DigestOf(reasoning))
+	m.AddDigest(rest)
 	for i := range it.Calls {
-		m.Mark('c')
-		m.Add(session.DigestOf(it.Calls[i].ID))
-		m.Add(session.DigestOf(it.Calls[i].Name))
-		m.Add(session.DigestOf(it.Calls[i].Args))
+		m.AddMark('c')
+		m.AddDigest(session.DigestOf(it.Calls[i].ID))
+		m.AddDigest(session.DigestOf(it.Calls[i].Name))
+		m.AddDigest(session.DigestOf(it.Calls[i].Args))
 	}
 	for i := range it.Results {
-		m.Mark('r')
-		m.Add(session.DigestOf(it.Results[i].CallID))
-		m.Add(it.Results[i].Digest)
+		m.AddMark('r')
+		m.AddDigest(session.DigestOf(it.Results[i].CallID))
+		m.AddDigest(it.Results[i].Digest)
 	}
 	return m.Digest()
 }
 
-// other makes the item a record that no model sees.
-func other(it *session.Item, doc []byte) {
+// makeOther makes the item a record that no model sees.
+func makeOther(it *session.Item, doc []byte) {
 	*it = session.Item{Table: it.Table, Key: it.Key, Position: it.Position, Time: it.Time, Kind: session.Other, Body: &session.Body{}}
 	var m session.Meaning
 	m.Reset(it.Role, "")
-	m.Mark(byte(it.Kind))
-	m.Add(session.DigestOf(doc))
+	m.AddMark(byte(it.Kind))
+	m.AddDigest(session.DigestOf(doc))
 	it.Meaning = m.Digest()
 }

@@ -159,7 +159,7 @@ var eventCases = []struct{ name, data, want string }{
 func TestEvents(t *testing.T) {
 	for _, c := range eventCases {
 		t.Run(c.name, func(t *testing.T) {
-			s := only(t, changed(t, ofSession, storing("e", c.data)))
+			s := filterChildren(t, changed(t, ofSession, storing("e", c.data)))
 			if got := told(&s.Items[0]); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
@@ -216,7 +216,7 @@ func TestTwoAnswers(t *testing.T) {
 	answer := func(invocation, response string) string {
 		return `{"invocation_id":"` + invocation + `","author":"a","content":{"role":"user","parts":[{"function_response":{"id":"c","name":"kagent__NS__b","response":` + response + `}}]}}`
 	}
-	s := only(t, changed(
+	s := filterChildren(t, changed(
 		t, ofSession,
 		storing("e", `{"invocation_id":"i","author":"a","content":{"role":"model","parts":[{"function_call":{"id":"c","name":"kagent__NS__b","args":{"request":"go"}}}]}}`),
 		storing("ee", answer("i", `{"status":"pending","waiting_for":"subagent_approval","subagent":"kagent__NS__b","subagent_session_id":"w"}`)),
@@ -238,7 +238,7 @@ func TestRawIsWhatIsStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := only(t, changed(t, ofSession, storing("e", plain), storing("ee", secret), storing("eee", string(quoted)), storing("eeee", `{"headers":{"authorization":"Bearer x"`)))
+	s := filterChildren(t, changed(t, ofSession, storing("e", plain), storing("ee", secret), storing("eee", string(quoted)), storing("eeee", `{"headers":{"authorization":"Bearer x"`)))
 	shown := strings.Replace(secret, `{"Authorization":"Bearer x","b":["y"]}`, `{"Authorization":"[withheld by sessctl]","b":"[withheld by sessctl]"}`, 1)
 	again, err := json.Marshal(shown)
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// finish sets what only all items of a session together can tell.
-func (r *reader) finish(s *session.Session) {
+// finishSession sets what only all items of a session together can tell.
+func (r *reader) finishSession(s *session.Session) {
 	s.Faults = slices.Clone(s.Faults) // the session may be yielded again
-	key := sessionKey{s.User, r.stored(s)}
+	key := sessionKey{s.User, r.storedID(s)}
 	r.breakTies(s)
-	r.claim(s, key)
+	r.claimTasks(s, key)
 	for i := range s.Items {
-		s.Delegated = s.Delegated || r.notes.of(&s.Items[i]).parented
+		s.Delegated = s.Delegated || r.notes.loadNote(&s.Items[i]).parented
 	}
-	r.relate(s)
+	r.relateItems(s)
 	if s.Delegated {
 		s.Task = firstRequest(s)
 	}
@@ -29,12 +29,12 @@ func (r *reader) finish(s *session.Session) {
 	}
 	tellDeleted(s)
 	r.tellTasks(s, key)
-	r.notes.thin(s)
+	r.notes.dropUnused(s)
 }
 
-// retell reports anew what only the items of a session tell together: a repair can change
+// refreshFaults reports anew what only the items of a session tell together: a repair can change
 // it. It leaves the list of faults as it is where another session shares it.
-func (r *reader) retell(s *session.Session) {
+func (r *reader) refreshFaults(s *session.Session) {
 	retold := func(f session.Fault) bool {
 		return f.Kind == session.MixedDialects || f.Kind == session.CopiesDiffer && f.Ref.Table == session.TableRuns
 	}
@@ -43,9 +43,9 @@ func (r *reader) retell(s *session.Session) {
 	tellStuck(s)
 }
 
-// stored is the id of a session in its row.
-func (r *reader) stored(s *session.Session) string {
-	if id, ok := strings.CutPrefix(s.ID, s.User+"/"); ok && r.named(s.User, id) != id {
+// storedID is the id of a session in its row.
+func (r *reader) storedID(s *session.Session) string {
+	if id, ok := strings.CutPrefix(s.ID, s.User+"/"); ok && r.yieldedID(s.User, id) != id {
 		return id
 	}
 	return s.ID
@@ -95,7 +95,7 @@ func firstRequest(s *session.Session) session.Digest {
 func (r *reader) tellDialects(s *session.Session) {
 	count := map[dialect]int{}
 	for i := range s.Items {
-		count[r.notes.of(&s.Items[i]).form]++
+		count[r.notes.loadNote(&s.Items[i]).form]++
 	}
 	delete(count, unknown)
 	if len(count) < 2 {
@@ -123,7 +123,7 @@ func tellDeleted(s *session.Session) {
 	s.Faults = append(s.Faults, session.Fault{
 		Kind: session.OrphanRecord, Ref: s.Ref(), Item: -1, Field: "deleted_at", Count: len(s.Items) + len(s.Runs),
 		Detail: fmt.Sprintf("the session was deleted, and %s and %s of it remain: kagent shows them to nobody, and creates no new session with this id",
-			counted(len(s.Items), "event"), counted(len(s.Runs), "task")),
+			formatCount(len(s.Items), "event"), formatCount(len(s.Runs), "task")),
 	})
 }
 
@@ -165,14 +165,14 @@ func hasEnded(s *session.Session, invocation string) bool {
 // callPlace is where a call stands in a session.
 type callPlace struct{ item, nth int }
 
-// wait sets anew which calls may stay without a result: the long-running ones, and
+// setWaiting sets anew which calls may stay without a result: the long-running ones, and
 // those that a person is still to approve of (docs/stores/kagent.md#approvals). Runtimes ask before they store the
 // response that says so, and most stop there, so that it is never stored: adk-go before
 // 1.4 and adk-python, under kagent's executors (Python since 0.8.0, Go since 0.8.6).
-func (r *reader) wait(s *session.Session, waiting map[callPlace]bool) {
+func (r *reader) setWaiting(s *session.Session, waiting map[callPlace]bool) {
 	for i := range s.Items {
 		it := &s.Items[i]
-		long := r.notes.of(it).long
+		long := r.notes.loadNote(it).long
 		for nth := range it.Calls {
 			asked := waiting[callPlace{i, nth}]
 			waits := asked || slices.Contains(long, it.Calls[nth].ID)
@@ -184,10 +184,10 @@ func (r *reader) wait(s *session.Session, waiting map[callPlace]bool) {
 	}
 }
 
-// unapproved are the calls about which a person was asked who can still answer: not once
+// findUnapproved are the calls about which a person was asked who can still answer: not once
 // the task is over, nor once the user of the conversation went on. Requests of several
 // callers in one session say nothing about each other.
-func (r *reader) unapproved(s *session.Session) map[callPlace]bool {
+func (r *reader) findUnapproved(s *session.Session) map[callPlace]bool {
 	made := map[string]callPlace{}  // the last call with an id
 	asked := map[string]callPlace{} // by the id of the question
 	told := map[callPlace]bool{}    // a question in the events was about it, or is one
@@ -199,7 +199,7 @@ func (r *reader) unapproved(s *session.Session) map[callPlace]bool {
 		if isTurn(s, it) {
 			clear(asked)
 		}
-		about := r.notes.of(it).about
+		about := r.notes.loadNote(it).about
 		for nth := range it.Results {
 			delete(asked, it.Results[nth].CallID)
 		}
@@ -222,7 +222,7 @@ func (r *reader) unapproved(s *session.Session) map[callPlace]bool {
 	}
 	for i := range s.Runs {
 		if run := &s.Runs[i]; run.Ends != "" {
-			for _, at := range r.untold(s, run, waiting) {
+			for _, at := range r.findUntold(s, run, waiting) {
 				if !told[at] {
 					waiting[at] = true
 				}
@@ -234,13 +234,13 @@ func (r *reader) unapproved(s *session.Session) map[callPlace]bool {
 
 // isTurn reports whether an item is a new turn of the user of a conversation.
 func isTurn(s *session.Session, it *session.Item) bool {
-	return !s.Delegated && it.Role == session.User && it.OnWire() && !it.Answers()
+	return !s.Delegated && it.Role == session.User && it.OnWire() && !it.IsAnswer()
 }
 
-// untold are the calls without a result with which the invocation of a waiting task ends,
+// findUntold are the calls without a result with which the invocation of a waiting task ends,
 // unless its events tell which ones it waits for: those that the task itself names, or
 // all.
-func (r *reader) untold(s *session.Session, run *session.Run, told map[callPlace]bool) (open []callPlace) {
+func (r *reader) findUntold(s *session.Session, run *session.Run, told map[callPlace]bool) (open []callPlace) {
 	invocation := s.InvocationOf(run)
 	for i := range s.Items {
 		it := &s.Items[i]
@@ -301,57 +301,57 @@ type note struct {
 // is complete: every event has one.
 type notes struct{ byKey sync.Map }
 
-func (n *notes) keep(key string, value note) { n.byKey.Store(key, value) }
+func (n *notes) keepNote(key string, value note) { n.byKey.Store(key, value) }
 
-func (n *notes) of(it *session.Item) note {
+func (n *notes) loadNote(it *session.Item) note {
 	value, _ := n.byKey.Load(it.Key)
 	v, _ := value.(note)
 	return v
 }
 
-// thin drops what is not needed any more: a repair can change how the forms of a session
+// dropUnused drops what is not needed any more: a repair can change how the forms of a session
 // are mixed only where they are.
-func (n *notes) thin(s *session.Session) {
+func (n *notes) dropUnused(s *session.Session) {
 	mixed := slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Kind == session.MixedDialects })
 	for i := range s.Items {
-		v := n.of(&s.Items[i])
+		v := n.loadNote(&s.Items[i])
 		if !mixed {
 			v.form = unknown
 		}
 		if v.form != unknown || v.parented || v.pending != nil || v.asks != nil || v.about != nil || v.long != nil {
-			n.keep(s.Items[i].Key, v)
+			n.keepNote(s.Items[i].Key, v)
 		} else {
 			n.byKey.Delete(s.Items[i].Key)
 		}
 	}
 }
 
-// waits reports whether a result of the item is one that stands for a later one.
-func (v note) waits(callID string) bool { return slices.Contains(v.pending, callID) }
+// isPending reports whether a result of the item is one that stands for a later one.
+func (v note) isPending(callID string) bool { return slices.Contains(v.pending, callID) }
 
-// relate sets what the items of a session tell of each other, anew where it was set
+// relateItems sets what the items of a session tell of each other, anew where it was set
 // before. What another session shares with this one is left as it is there.
-func (r *reader) relate(s *session.Session) {
-	waiting := r.unapproved(s)
-	r.wait(s, waiting)
+func (r *reader) relateItems(s *session.Session) {
+	waiting := r.findUnapproved(s)
+	r.setWaiting(s, waiting)
 	r.documents.Relate(s)
-	r.wait(s, waiting) // ADK alone knows nothing of tasks
+	r.setWaiting(s, waiting) // ADK alone knows nothing of tasks
 	approvals := map[string]session.Question{}
 	for i := range s.Items {
 		it := &s.Items[i]
-		n := r.notes.of(it)
+		n := r.notes.loadNote(it)
 		for id, q := range n.asks {
 			approvals[id] = q
 		}
 		for nth := range it.Results {
-			if n.waits(it.Results[nth].CallID) { // ADK alone does not know what that answer means
+			if n.isPending(it.Results[nth].CallID) { // ADK alone does not know what that answer means
 				it.SetPending(nth, true)
 			}
 		}
 	}
 	own := -1 // the item whose calls no other session has
-	for _, d := range delegations(s) {
-		if settled, differs := r.settled(s, d, approvals); differs {
+	for _, d := range listDelegations(s) {
+		if settled, differs := r.settleDelegation(s, d, approvals); differs {
 			it := &s.Items[d.item]
 			if own != d.item { // the calls of an item come one behind the other
 				it.Calls, own = slices.Clone(it.Calls), d.item
@@ -359,7 +359,7 @@ func (r *reader) relate(s *session.Session) {
 			it.Calls[d.nth].Delegation = settled
 		}
 	}
-	r.retell(s)
+	r.refreshFaults(s)
 }
 
 // delegated is a call with what came back for it.
@@ -368,9 +368,9 @@ type delegated struct {
 	child     string // that a result names
 }
 
-// delegations are all calls of a session with their results. Of several calls with one
+// listDelegations are all calls of a session with their results. Of several calls with one
 // id a result is that of the last one before it.
-func delegations(s *session.Session) []*delegated {
+func listDelegations(s *session.Session) []*delegated {
 	var list []*delegated
 	open := map[string]*delegated{}
 	for i := range s.Items {
@@ -388,19 +388,19 @@ func delegations(s *session.Session) []*delegated {
 	return list
 }
 
-// settled says of a call which session it started, and that it is no delegation where
+// settleDelegation says of a call which session it started, and that it is no delegation where
 // nothing speaks for one; and whether that is something else than what is known.
-func (r *reader) settled(s *session.Session, d *delegated, approvals map[string]session.Question) (_ *session.Delegation, differs bool) {
+func (r *reader) settleDelegation(s *session.Session, d *delegated, approvals map[string]session.Question) (_ *session.Delegation, differs bool) {
 	c := &s.Items[d.item].Calls[d.nth]
 	var want session.Delegation
 	switch {
 	case c.Delegation != nil:
 		want = *c.Delegation
-		if home := r.stored(s); want.Child != "" && d.child == "" && (!want.Likely || r.users[home] != nil) { // what said so can be gone, or about another id
+		if home := r.storedID(s); want.Child != "" && d.child == "" && (!want.Likely || r.users[home] != nil) { // what said so can be gone, or about another id
 			stamped := r.stamps[home][c.ID]
 			want.Likely = stamped != ""
 			if !want.Likely || !r.counted || r.users[want.Child] != nil || !slices.ContainsFunc(s.Children, func(c *session.Session) bool { return c.ID == want.Child }) {
-				want.Child = r.named(s.User, stamped)
+				want.Child = r.yieldedID(s.User, stamped)
 			} // else a split made the session, and takes the stamp along
 		}
 	case d.child != "":
@@ -409,7 +409,7 @@ func (r *reader) settled(s *session.Session, d *delegated, approvals map[string]
 		return nil, false
 	}
 	if a, ok := approvals[c.ID]; ok {
-		want.Child, want.Run, want.Likely = r.named(s.User, a.Child), a.Run, true
+		want.Child, want.Run, want.Likely = r.yieldedID(s.User, a.Child), a.Run, true
 	}
 	if d.child != "" {
 		want.Child, want.Likely = d.child, false

@@ -39,7 +39,7 @@ func FuzzEvent(f *testing.F) {
 			return nil
 		}
 		full, bare := session.Item{Key: "k"}, session.Item{Key: "k"}
-		faultsFull, faultsBare := r.item(row, &full, true), r.item(row, &bare, false)
+		faultsFull, faultsBare := r.decodeItem(row, &full, true), r.decodeItem(row, &bare, false)
 		if full.Body == nil || bare.Body != nil {
 			t.Fatal("a body is missing, or too much")
 		}
@@ -50,7 +50,7 @@ func FuzzEvent(f *testing.F) {
 			t.Error(diff)
 		}
 		named := map[string]bool{}
-		for _, id := range r.links(row) {
+		for _, id := range r.listLinks(row) {
 			named[id] = true
 		}
 		for _, result := range full.Results {
@@ -61,12 +61,12 @@ func FuzzEvent(f *testing.F) {
 				t.Error("a row does not name the session that its result does")
 			}
 		}
-		if jsontext.Value(data).IsValid(lenient) && !jsontext.Value(redacted(data)).IsValid(lenient) {
-			t.Errorf("%q is shown as %q", data, redacted(data))
+		if jsontext.Value(data).IsValid(lenient) && !jsontext.Value(redactEvent(data)).IsValid(lenient) {
+			t.Errorf("%q is shown as %q", data, redactEvent(data))
 		}
 		s := &session.Session{Items: []session.Item{bare}}
-		r.finish(s)
-		r.relate(s)
+		r.finishSession(s)
+		r.relateItems(s)
 	})
 }
 
@@ -76,7 +76,7 @@ func FuzzTask(f *testing.F) {
 	f.Add([]byte(`{"status":{"state":"TASK_STATE_WORKING"},"artifacts":[{"parts":[{"text":"x"}],"metadata":{"adk_invocation_id":"i"}}],"metadata":null}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := &reader{otherTables: otherTables{stamps: map[string]map[string]string{}}}
-		got := r.task(func(column string) any {
+		got := r.decodeTask(func(column string) any {
 			if column == "data" {
 				return data
 			}

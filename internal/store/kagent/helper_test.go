@@ -69,8 +69,8 @@ func read(t *testing.T, path string) (facts *session.Store, trees []*session.Tre
 	return opened.Facts(), trees
 }
 
-// only is the one session of a file.
-func only(t *testing.T, path string) *session.Session {
+// filterChildren is the one session of a file.
+func filterChildren(t *testing.T, path string) *session.Session {
 	t.Helper()
 	_, trees := read(t, path)
 	if len(trees) != 1 || len(trees[0].Sessions) != 1 {

@@ -27,19 +27,19 @@ func (r *reader) isDelegation(tool string) bool {
 	return strings.Contains(tool, namespace) || r.agents[tool]
 }
 
-// links are the sessions that an event names: see eventlog.Layout.Links. Results and
+// listLinks are the sessions that an event names: see eventlog.Layout.Links. Results and
 // questions say them in members with these parts of names; whose calls are known by the
 // tool's name has stamps that say them.
-func (r *reader) links(row columns) []string {
-	doc, _ := unwrap(column.Bytes(row("data")))
+func (r *reader) listLinks(row columns) []string {
+	doc, _ := unwrapDocument(column.Bytes(row("data")))
 	stamped := len(r.stamps[column.View(row("session_id"))]) > 0
 	if !jsonscan.Mentions(doc, "subagent", "ontext") && (!stamped || !jsonscan.Mentions(doc, namespace)) {
 		return nil
 	}
 	var it session.Item
 	form := dialectOf(doc)
-	r.decode(form, doc, row, &it, false)
-	n := r.tie(row, form, doc, &it)
+	r.decodeDocument(form, doc, row, &it, false)
+	n := r.tieItem(row, form, doc, &it)
 	var ids []string
 	add := func(id string) {
 		if id != "" {
@@ -62,9 +62,9 @@ func (r *reader) links(row columns) []string {
 	return ids
 }
 
-// tie says of an item whose texts are there which calls are delegations and what
+// tieItem says of an item whose texts are there which calls are delegations and what
 // their results say of the workers, and notes the rest.
-func (r *reader) tie(row columns, form dialect, doc []byte, it *session.Item) note {
+func (r *reader) tieItem(row columns, form dialect, doc []byte, it *session.Item) note {
 	n := note{form: form}
 	for i := range it.Calls {
 		r.tieCall(column.Text(row("session_id")), &it.Calls[i], &n)
@@ -72,8 +72,8 @@ func (r *reader) tie(row columns, form dialect, doc []byte, it *session.Item) no
 	for i := range it.Results {
 		r.tieResult(&it.Results[i], &n)
 	}
-	if tells(doc) {
-		n.read(doc)
+	if canHaveRequests(doc) {
+		n.readActions(doc)
 	}
 	for i := range it.Results {
 		if q := n.asks[it.Results[i].CallID]; q.Run != "" {
@@ -83,13 +83,13 @@ func (r *reader) tie(row columns, form dialect, doc []byte, it *session.Item) no
 	return n
 }
 
-// tells reports whether a document can have headers, or requests for approval. Most say of
+// canHaveRequests reports whether a document can have headers, or requests for approval. Most say of
 // these that there are no such requests.
-func tells(doc []byte) bool {
+func canHaveRequests(doc []byte) bool {
 	some := func(rest []byte) bool {
 		return !bytes.HasPrefix(rest, []byte(`s":{}`)) && !bytes.HasPrefix(rest, []byte(`s":null`))
 	}
-	return jsonscan.Behind(doc, "onfirmation", some) || jsonscan.Mentions(doc, "eaders")
+	return jsonscan.HasTextWhere(doc, "onfirmation", some) || jsonscan.Mentions(doc, "eaders")
 }
 
 // tieCall makes a delegation of every call that asks somebody for something; those
@@ -99,7 +99,7 @@ func (r *reader) tieCall(in string, c *session.Call, n *note) {
 		n.long = append(n.long, c.ID)
 	}
 	if c.Name == confirmation {
-		c.Question = n.confirm(c.ID, []byte(c.Args))
+		c.Question = n.readConfirmation(c.ID, []byte(c.Args))
 		return
 	}
 	request := requestOf([]byte(c.Args))
@@ -138,7 +138,7 @@ func (r *reader) tieResult(res *session.Result, n *note) {
 		return
 	}
 	if res.Name == confirmation {
-		res.Question = answered([]byte(res.Text))
+		res.Question = readAnswer([]byte(res.Text))
 	}
 	res.Child = stringOf(a.Child)
 	if res.Child == "" && !r.isDelegation(res.Name) {
@@ -152,8 +152,8 @@ func (r *reader) tieResult(res *session.Result, n *note) {
 	}
 }
 
-// session makes a session of its row.
-func (r *reader) session(row columns) *session.Session {
+// makeSession makes a session of its row.
+func (r *reader) makeSession(row columns) *session.Session {
 	s := &session.Session{
 		ID: column.Text(row("id")), User: column.Text(row("user_id")),
 		Agent: column.Text(row("agent_id")), Title: column.Text(row("name")),
@@ -162,9 +162,9 @@ func (r *reader) session(row columns) *session.Session {
 	s.Created, s.Updated = times.Read(row("created_at")).Time, times.Read(row("updated_at")).Time
 	s.Faults = eventlog.BadTimes(row, &times, "created_at", "updated_at", "deleted_at")
 	key := sessionKey{s.User, s.ID}
-	s.Inseparable = r.inseparable(key)
+	s.Inseparable = r.explainInseparable(key)
 	s.Runs = r.runsOf(key)
-	if others := r.others(key); len(others) > 0 {
+	if others := r.otherUsers(key); len(others) > 0 {
 		s.Faults = append(s.Faults, session.Fault{Kind: session.SharedID, Detail: sharedWith(others)})
 	}
 	return s
@@ -200,9 +200,9 @@ type otherTables struct {
 // sessionKey is the key of a session. The user is "" where a table does not say.
 type sessionKey struct{ user, id string }
 
-// prepare reads it anew. Of some sessions it is their tasks that a runtime changes while
+// prepareTables reads it anew. Of some sessions it is their tasks that a runtime changes while
 // these go on.
-func (r *reader) prepare(ctx context.Context, db table.Reader, of [][]table.Value) error {
+func (r *reader) prepareTables(ctx context.Context, db table.Reader, of [][]table.Value) error {
 	if of == nil {
 		r.tasks, r.stamps, r.questions = map[string][]task{}, map[string]map[string]string{}, map[string][]string{}
 		if err := cmp.Or(r.readSessions(ctx, db), r.readThreads(ctx, db)); err != nil {
@@ -243,16 +243,16 @@ func (r *reader) readSessions(ctx context.Context, db table.Reader) error {
 	return err
 }
 
-// others are the other users who have a session with the id.
-func (r *reader) others(key sessionKey) []string {
+// otherUsers are the other users who have a session with the id.
+func (r *reader) otherUsers(key sessionKey) []string {
 	if len(r.users[key.id]) < 2 {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(r.users[key.id]), func(user string) bool { return user == key.user })
 }
 
-// named is the id by which a session is yielded: see package eventlog.
-func (r *reader) named(user, id string) string {
+// yieldedID is the id by which a session is yielded: see package eventlog.
+func (r *reader) yieldedID(user, id string) string {
 	if users := r.users[id]; len(users) > 1 && slices.Contains(users, user) {
 		return user + "/" + id
 	}
@@ -279,8 +279,8 @@ func (r *reader) readThreads(ctx context.Context, db table.Reader) error {
 	return nil
 }
 
-// inseparable is the reason why a session cannot be parted, as far as tables tell.
-func (r *reader) inseparable(key sessionKey) string {
+// explainInseparable is the reason why a session cannot be parted, as far as tables tell.
+func (r *reader) explainInseparable(key sessionKey) string {
 	if why := r.threads[key]; why != "" {
 		return why
 	}

@@ -87,7 +87,7 @@ func (f *mutationFigures) second(t *testing.T, path string, plan *repair.Plan) {
 	switch {
 	case err != nil:
 		t.Error(err)
-	case again.Empty():
+	case again.IsEmpty():
 	case len(plan.Later) > 0:
 		f.Later++
 	default:

@@ -12,14 +12,14 @@ import (
 // withheld stands for the headers of a request in what people are shown.
 const withheld = `"[withheld by sessctl]"`
 
-// redacted is a stored event without what the headers in its state say: among them
+// redactEvent is a stored event without what the headers in its state say: among them
 // can be those by which a person signed in (docs/stores/kagent.md#what-is-read). Their names and every other byte
 // stay. A record that is no JSON, and speaks of headers, is left out altogether.
-func redacted(data []byte) []byte {
+func redactEvent(data []byte) []byte {
 	if !bytes.Contains(bytes.ToLower(data), []byte(headers)) {
 		return data
 	}
-	doc, wrapped := unwrap(data)
+	doc, wrapped := unwrapDocument(data)
 	if !jsontext.Value(doc).IsValid(lenient) {
 		return []byte(withheld)
 	}

@@ -100,7 +100,7 @@ func TestWhatCannotBeWrittenIsLeftOut(t *testing.T) {
 					t.Errorf("the reason is none for people: %s", r.Why)
 				}
 			}
-			if again, _, err := repairtest.Plan(path, "split", "guesses"); err != nil || !again.Empty() {
+			if again, _, err := repairtest.Plan(path, "split", "guesses"); err != nil || !again.IsEmpty() {
 				t.Errorf("a second repair has work (%v)", err)
 			}
 			if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
@@ -168,7 +168,7 @@ func TestSplitLeavesWhatAFailedCallStarted(t *testing.T) {
 				t.Errorf("the calls have %d sessions", len(named))
 			}
 			(&splitter{truth: truth, homes: homes, loose: true}).places(t, path)
-			if again, _, err := repairtest.Plan(path, "split", "guesses"); err != nil || !again.Empty() {
+			if again, _, err := repairtest.Plan(path, "split", "guesses"); err != nil || !again.IsEmpty() {
 				t.Errorf("a second repair has work (%v)", err)
 			}
 			if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
@@ -209,7 +209,7 @@ func TestCrossedResultsAreKept(t *testing.T) {
 			if err != nil || again == nil || len(second.Later) > 0 {
 				t.Fatalf("the second repair did nothing (%v), later comes %+v", err, second.Later)
 			}
-			if third, _, err := repairtest.Plan(path, "split", "guesses"); err != nil || !third.Empty() || len(found(third)) > 0 {
+			if third, _, err := repairtest.Plan(path, "split", "guesses"); err != nil || !third.IsEmpty() || len(found(third)) > 0 {
 				t.Errorf("a third check finds %v (%v)", found(third), err)
 			}
 			if _, err := repairtest.Undo(path, again.Path()); err != nil {
@@ -244,7 +244,7 @@ func TestASurplusResultBesideASplit(t *testing.T) {
 			if left := found(plan); len(plan.Refused) > 0 || len(left) != 1 || !strings.HasPrefix(left[0], "SC107 ") || receipt.Ledger.Quarantined > 0 {
 				t.Errorf("left out are %+v, left is %v, %d results were taken away", plan.Refused, left, receipt.Ledger.Quarantined)
 			}
-			if again, _, err := repairtest.Plan(path, "split", "guesses"); err != nil || !again.Empty() {
+			if again, _, err := repairtest.Plan(path, "split", "guesses"); err != nil || !again.IsEmpty() {
 				t.Errorf("a second repair has work (%v): %v", err, found(again))
 			}
 			if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
@@ -270,7 +270,7 @@ func TestAStampIsOfOneID(t *testing.T) {
 			if err != nil || receipt == nil {
 				t.Fatalf("nothing was repaired (%v): %v", err, found(plan))
 			}
-			if again, _, err := repairtest.Plan(path); err != nil || !again.Empty() || len(again.Findings) != len(plan.Findings) {
+			if again, _, err := repairtest.Plan(path); err != nil || !again.IsEmpty() || len(again.Findings) != len(plan.Findings) {
 				t.Errorf("a second repair has work (%v): %v", err, found(again))
 			}
 			if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
@@ -306,7 +306,7 @@ func TestSplitsOfSessionsOfAnyName(t *testing.T) {
 				if err != nil || receipt == nil {
 					t.Fatalf("nothing was split (%v)", err)
 				}
-				if again, _, err := repairtest.Plan(path, "split"); err != nil || !again.Empty() || len(found(again)) > 0 {
+				if again, _, err := repairtest.Plan(path, "split"); err != nil || !again.IsEmpty() || len(found(again)) > 0 {
 					t.Errorf("a second check finds %v (%v)", found(again), err)
 				}
 				if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
@@ -345,7 +345,7 @@ func TestFoundCases(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if again, _, err := repairtest.Plan(path, allow...); err != nil || !again.Empty() && len(plan.Later) == 0 {
+				if again, _, err := repairtest.Plan(path, allow...); err != nil || !again.IsEmpty() && len(plan.Later) == 0 {
 					t.Errorf("a second repair has work that the first did not tell of (%v)", err)
 				}
 				if receipt != nil {

@@ -40,7 +40,7 @@ func TestSplitAfterApprovals(t *testing.T) {
 			}
 			(&splitter{truth: truth, homes: homes, loose: true}).places(t, path)
 			onlyFor(t, path, truth, homes)
-			if again, _, err := repairtest.Plan(path, "split"); err != nil || !again.Empty() || len(found(again)) > 0 {
+			if again, _, err := repairtest.Plan(path, "split"); err != nil || !again.IsEmpty() || len(found(again)) > 0 {
 				t.Errorf("a second check finds %v (%v)", found(again), err)
 			}
 			if _, err := repairtest.Undo(path, receipt.Path()); err != nil {

@@ -42,7 +42,7 @@ func TestElevenCallsInOneSession(t *testing.T) {
 			}
 			split := splitAs(t, path, truth)
 			split.places(t, path)
-			if again, _, err := repairtest.Plan(path, "split"); err != nil || !again.Empty() || len(found(again)) > 0 {
+			if again, _, err := repairtest.Plan(path, "split"); err != nil || !again.IsEmpty() || len(found(again)) > 0 {
 				t.Errorf("a second check finds %v (%v)", found(again), err)
 			}
 			if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
@@ -99,7 +99,7 @@ func TestInterruptedCalls(t *testing.T) {
 			if receipt == nil {
 				t.Fatal("there was nothing to do")
 			}
-			if again, _, err := repairtest.Plan(path); err != nil || !again.Empty() || len(found(again)) > 0 {
+			if again, _, err := repairtest.Plan(path); err != nil || !again.IsEmpty() || len(found(again)) > 0 {
 				t.Errorf("a second check finds %v (%v)", found(again), err)
 			}
 			if _, err := repairtest.Undo(path, receipt.Path()); err != nil {

@@ -64,26 +64,26 @@ const tableHistory = "agent_history"
 
 // isBaseline reports whether the tables are those of 1.0, also beside older ones.
 func (s schema) isBaseline() bool {
-	return s.Has(tableHistory, "id", "context_id", "parent_history_id")
+	return s.HasColumns(tableHistory, "id", "context_id", "parent_history_id")
 }
 
-func (s schema) generation() string { release, _ := s.release(); return release }
+func (s schema) generationName() string { release, _ := s.findRelease(); return release }
 
-// release is the first release that made such tables, and those that did.
-func (s schema) release() (first, all string) {
+// findRelease is the first release that made such tables, and those that did.
+func (s schema) findRelease() (first, all string) {
 	for _, g := range generations {
-		if s.Has(g.table, g.column) {
+		if s.HasColumns(g.table, g.column) {
 			return g.release, g.runtime
 		}
 	}
 	return "", ""
 }
 
-// facts is what is known of a store before its sessions are read. What reads its
+// storeFacts is what is known of a store before its sessions are read. What reads its
 // events is ADK, in Python or Go, for nearly all agents. An open task is no sign of a
 // writer: it stays open where a client went away (K2).
-func (r *reader) facts() session.Store {
-	release, all := r.release()
+func (r *reader) storeFacts() session.Store {
+	release, all := r.findRelease()
 	return session.Store{
 		Kind: kindName, Title: kindTitle, Generation: release, Versions: "with the tables of " + all,
 		Requests: session.Requests{Adapts: adk.Adaptations},
@@ -92,7 +92,7 @@ func (r *reader) facts() session.Store {
 			Agents: r.agents, ReusesChildren: true,
 			SharedChildren: sharedChildren, // the documented default (docs/stores/kagent.md#one-session-for-several-calls)
 		},
-		Condition: session.Condition{Faults: slices.Concat(r.lost, r.strayTasks(), r.tasksOfOthers(), r.unowned())},
+		Condition: session.Condition{Faults: slices.Concat(r.lost, r.reportStrayTasks(), r.reportForeignTasks(), r.reportUnowned())},
 	}
 }
 
@@ -101,10 +101,10 @@ func (r *reader) facts() session.Store {
 const sharedChildren = "`isolateSessions: true` on the tool gives each call a session of its own (Go runtime from v0.10.0-rc2 on; " +
 	"Python on main since 2026-08-21 only, earlier releases take the setting and ignore it)"
 
-// strayTasks are the tasks of sessions that do not exist (K8): one fault for each of
+// reportStrayTasks are the tasks of sessions that do not exist (K8): one fault for each of
 // these.
-func (r *reader) strayTasks() (faults []session.Fault) {
-	for _, id := range sorted(r.tasks) {
+func (r *reader) reportStrayTasks() (faults []session.Fault) {
+	for _, id := range sortedKeys(r.tasks) {
 		if !r.counted || r.users[id] != nil {
 			continue
 		}
@@ -122,32 +122,32 @@ func (r *reader) strayTasks() (faults []session.Fault) {
 func orphanTasks(id string, list []task, of string) session.Fault {
 	return session.Fault{
 		Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Session: id, Table: tableTasks, Key: list[0].run.ID}, Count: len(list),
-		Detail: fmt.Sprintf("%s has %s, from task %.60q on, %s", tableTasks, counted(len(list), "row"), list[0].run.ID, of),
+		Detail: fmt.Sprintf("%s has %s, from task %.60q on, %s", tableTasks, formatCount(len(list), "row"), list[0].run.ID, of),
 	}
 }
 
-// tasksOfOthers are the tasks of a user who has no session with their id, though others
+// reportForeignTasks are the tasks of a user who has no session with their id, though others
 // have one (K4): one fault for each user and id.
-func (r *reader) tasksOfOthers() (faults []session.Fault) {
-	for _, id := range sorted(r.tasks) {
+func (r *reader) reportForeignTasks() (faults []session.Fault) {
+	for _, id := range sortedKeys(r.tasks) {
 		others := map[string][]task{}
 		for _, t := range r.tasks[id] {
 			if t.owner != "" && r.counted && r.users[id] != nil && !slices.Contains(r.users[id], t.owner) {
 				others[t.owner] = append(others[t.owner], t)
 			}
 		}
-		for _, user := range sorted(others) {
+		for _, user := range sortedKeys(others) {
 			faults = append(faults, orphanTasks(user+"/"+id, others[user], fmt.Sprintf("of user %.60q, who has no session %.60q", user, id)))
 		}
 	}
 	return faults
 }
 
-// unowned tells of tasks that nobody is shown: those without a user, where tasks have
+// reportUnowned tells of tasks that nobody is shown: those without a user, where tasks have
 // one (K7), and those in A2A's older shape, where the newer is written already (K11).
-func (r *reader) unowned() []session.Fault {
+func (r *reader) reportUnowned() []session.Fault {
 	var nobodys, older, newer []string
-	for _, id := range sorted(r.tasks) {
+	for _, id := range sortedKeys(r.tasks) {
 		for i := range r.tasks[id] {
 			t := &r.tasks[id][i]
 			switch {
@@ -163,10 +163,10 @@ func (r *reader) unowned() []session.Fault {
 		}
 	}
 	var faults []session.Fault
-	if r.Has(tableTasks, "user_id") && len(nobodys) > 0 {
+	if r.HasColumns(tableTasks, "user_id") && len(nobodys) > 0 {
 		faults = append(faults, session.Fault{
 			Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Table: tableTasks, Key: nobodys[0]}, Field: "user_id", Count: len(nobodys),
-			Detail: fmt.Sprintf("%s, the first of them %.60q, have no user: kagent shows them to nobody since 0.10", counted(len(nobodys), "task"), nobodys[0]),
+			Detail: fmt.Sprintf("%s, the first of them %.60q, have no user: kagent shows them to nobody since 0.10", formatCount(len(nobodys), "task"), nobodys[0]),
 		})
 	}
 	if len(older) > 0 && len(newer) > 0 {
@@ -186,24 +186,24 @@ const (
 
 // Kind is kagent's row in the table of adapters. Its database was in a volume of a
 // pod, so there is no place to look for it.
-var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindTitle, Open: open, Prologue: prologue}, detect, reread)
+var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindTitle, Open: openDatabase, Prologue: composePrologue}, detectTables, buildEditLayout)
 
-func detect(_ context.Context, _ table.Reader, stored table.Schema) store.Detection {
+func detectTables(_ context.Context, _ table.Reader, stored table.Schema) store.Detection {
 	s := schema{stored}
 	switch {
 	case s.isBaseline():
 		return store.Detection{Sure: store.Certain, Generation: "1.0", Why: "table " + tableHistory}
-	case !s.Has(tableSessions, "id", "user_id", "agent_id") || !s.Has(tableEvents, "id", "user_id", "session_id", "data"):
+	case !s.HasColumns(tableSessions, "id", "user_id", "agent_id") || !s.HasColumns(tableEvents, "id", "user_id", "session_id", "data"):
 		return store.Detection{}
-	case s.Has(tableTasks, "id", "session_id", "data"):
-		return store.Detection{Sure: store.Certain, Generation: s.generation(), Why: "tables session, event and task"}
+	case s.HasColumns(tableTasks, "id", "session_id", "data"):
+		return store.Detection{Sure: store.Certain, Generation: s.generationName(), Why: "tables session, event and task"}
 	}
-	return store.Detection{Sure: store.Maybe, Generation: s.generation(), Why: "tables session and event, but no table task"}
+	return store.Detection{Sure: store.Maybe, Generation: s.generationName(), Why: "tables session and event, but no table task"}
 }
 
-// open reads everything but texts. What it reads is shown to people, so that the
+// openDatabase reads everything but texts. What it reads is shown to people, so that the
 // headers of requests are taken out of records.
-func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+func openDatabase(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
 	return eventlog.OpenBy(ctx, src, opts, func(ctx context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
 		r := &reader{schema: schema{stored}, redacts: true}
 		facts, layout, err := r.examine(ctx, db)
@@ -212,9 +212,9 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 	})
 }
 
-// prologue is the name that a session gets from its first request: the first 20
+// composePrologue is the name that a session gets from its first request: the first 20
 // characters (docs/stores/kagent.md#what-is-read). It starts with what the worker itself stores.
-func prologue(call *session.Call) (title string, _ []session.Item) {
+func composePrologue(call *session.Call) (title string, _ []session.Item) {
 	const longest = 20
 	title = requestOf([]byte(call.Args))
 	if characters := []rune(title); len(characters) > longest {
@@ -236,20 +236,20 @@ type reader struct {
 // sessions are.
 func (r *reader) examine(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
 	if r.isBaseline() {
-		return session.Store{}, r.layout(), problem.New(problem.Unreadable,
+		return session.Store{}, r.buildLayout(), problem.New(problem.Unreadable,
 			"sessctl reads the tables of kagent 0.5 to 0.10. The file was not changed. Please ask for support of kagent 1.0, and name the release that created this database.",
 			"%s has the tables of kagent 1.0 (%s), which store conversations in another form: neither they nor older tables beside them were read", db.About().Name, tableHistory)
 	}
-	err := r.migrated(ctx, db)
+	err := r.requireMigrated(ctx, db)
 	if err == nil {
-		err = r.prepare(ctx, db, nil)
+		err = r.prepareTables(ctx, db, nil)
 	}
-	return r.facts(), r.layout(), err
+	return r.storeFacts(), r.buildLayout(), err
 }
 
-// migrated refuses a database whose migration has not ended: golang-migrate, which kagent
+// requireMigrated refuses a database whose migration has not ended: golang-migrate, which kagent
 // takes on PostgreSQL, notes that before it begins and clears it at the end.
-func (s schema) migrated(ctx context.Context, db table.Reader) error {
+func (s schema) requireMigrated(ctx context.Context, db table.Reader) error {
 	var dirty error
 	_, err := table.Glance(ctx, db, tableMigrations, []string{"version", "dirty"}, func(row []table.Value) {
 		if half, _ := column.Bool(row[1]); half {
@@ -260,42 +260,42 @@ func (s schema) migrated(ctx context.Context, db table.Reader) error {
 	return cmp.Or(err, dirty)
 }
 
-// layout is how such a database is read and written.
-func (r *reader) layout() *eventlog.Layout {
+// buildLayout is how such a database is read and written.
+func (r *reader) buildLayout() *eventlog.Layout {
 	return &eventlog.Layout{
 		Sessions: eventlog.Table{Name: tableSessions, Columns: r.Columns(tableSessions), Key: []string{"user_id", "id"}},
 		Events:   eventlog.Table{Name: tableEvents, Columns: r.Columns(tableEvents), Key: []string{"user_id", "session_id"}, ID: "id"},
 		Known:    known, Odd: session.Ref{Table: tableSessions, Key: "*"},
-		Place: []string{"created_at"}, Order: order, Timed: true,
-		Session: func(row eventlog.Row) *session.Session { return r.session(row.Value) },
+		Place: []string{"created_at"}, Order: eventOrder, Timed: true,
+		Session: func(row eventlog.Row) *session.Session { return r.makeSession(row.Value) },
 		Item: func(row eventlog.Row, it *session.Item, body bool) []session.Fault {
-			return r.item(row.Value, it, body)
+			return r.decodeItem(row.Value, it, body)
 		},
-		Finish: r.finish, Relate: r.relate,
+		Finish: r.finishSession, Relate: r.relateItems,
 		Said: []string{"data"}, Content: withoutTime,
-		Links: func(row eventlog.Row) []string { return r.links(row.Value) }, LinkColumns: []string{"data"}, OneID: true,
-		Prepare: r.prepare, OtherTables: r.digest,
+		Links: func(row eventlog.Row) []string { return r.listLinks(row.Value) }, LinkColumns: []string{"data"}, OneID: true,
+		Prepare: r.prepareTables, OtherTables: r.digestTasks,
 		Write: writes,
 	}
 }
 
-// order is where an event stands: by created_at, to the microsecond, which is what
+// eventOrder is where an event stands: by created_at, to the microsecond, which is what
 // kagent asks for (docs/stores/kagent.md#what-is-read). Of events of one time SQLite gives the one that was written
 // first; what the notes advise instead (K12) is for finish, which sees all of them.
-func order(_ table.Place, place eventlog.Row) (at, tie int64) {
+func eventOrder(_ table.Place, place eventlog.Row) (at, tie int64) {
 	return placeOf(place.Value("created_at"))
 }
 
 // withoutTime is what an event says, without the time of which created_at is the
 // store's own copy.
 func withoutTime(_ string, value any) any {
-	doc, _ := unwrap(column.Bytes(value))
+	doc, _ := unwrapDocument(column.Bytes(value))
 	return string(adk.WithoutTime(doc))
 }
 
-// reread makes the layout of a database that is open for writing. Its records are
+// buildEditLayout makes the layout of a database that is open for writing. Its records are
 // for receipts, which keep them as they were.
-func reread(ctx context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
+func buildEditLayout(ctx context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
 	return (&reader{schema: schema{stored}}).examine(ctx, db)
 }
 
@@ -343,11 +343,11 @@ func dialectOf(doc []byte) dialect {
 			best = i
 		}
 	}
-	if s := jsonscan.Over(doc); !s.Members(func(name []byte) bool {
+	if s := jsonscan.NewScanner(doc); !s.VisitMembers(func(name []byte) bool {
 		if see(string(name)); best == 0 {
 			return false // whatever stands behind
 		}
-		_, ok := s.Value()
+		_, ok := s.ReadValue()
 		return ok
 	}) && best > 0 {
 		best = len(marks)

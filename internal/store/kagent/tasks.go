@@ -50,7 +50,7 @@ type a2aArtifact struct {
 // the children that calls in them are stamped with.
 func (r *reader) readTasks(ctx context.Context, db table.Reader, of [][]table.Value) error {
 	names := r.Columns(tableTasks)
-	if !r.Has(tableTasks, "id", "session_id", "data") {
+	if !r.HasColumns(tableTasks, "id", "session_id", "data") {
 		return nil
 	}
 	rows, read := table.Selection{Table: tableTasks, Columns: names}, map[string][]task{}
@@ -62,7 +62,7 @@ func (r *reader) readTasks(ctx context.Context, db table.Reader, of [][]table.Va
 	}
 	var row []byte
 	lost, err := db.Scan(ctx, rows, func(at table.Place, values []table.Value) error {
-		t := r.task(func(column string) any {
+		t := r.decodeTask(func(column string) any {
 			if i := slices.Index(names, column); i >= 0 {
 				return values[i]
 			}
@@ -86,8 +86,8 @@ func (r *reader) readTasks(ctx context.Context, db table.Reader, of [][]table.Va
 	return err
 }
 
-// task reads a row.
-func (r *reader) task(row columns) task {
+// decodeTask reads a row.
+func (r *reader) decodeTask(row columns) task {
 	t := task{
 		session: column.Text(row("session_id")), owner: column.Text(row("user_id")), version: column.Text(row("protocol_version")), deleted: row("deleted_at") != nil,
 		run: session.Run{ID: column.Text(row("id")), Open: true},
@@ -95,58 +95,58 @@ func (r *reader) task(row columns) task {
 	t.run.Began = times.Read(row("created_at")).Time
 	t.run.Ended = times.Read(row("updated_at")).Time
 	var doc a2aTask
-	data, _ := unwrap(column.Bytes(row("data")))
+	data, _ := unwrapDocument(column.Bytes(row("data")))
 	if err := jsonscan.Go.Unmarshal(data, &doc); err != nil {
-		t.wrong = explain(err)
+		t.wrong = explainError(err)
 		return t
 	}
 	t.run.State, t.run.Open = doc.Status.State, isOpen(doc.Status.State)
-	t.run.Invocation, t.named = doc.detail("invocation_id"), doc.detail("user_id")
+	t.run.Invocation, t.named = doc.findDetail("invocation_id"), doc.findDetail("user_id")
 	if len(doc.History) > 0 {
-		t.run.Asked = session.DigestOf(doc.History[0].text())
+		t.run.Asked = session.DigestOf(doc.History[0].messageText())
 	}
-	t.run.Answered = session.DigestOf(doc.answer())
+	t.run.Answered = session.DigestOf(doc.answerText())
 	t.run.Ends = givenUp(doc.Status.State)
 	delete(r.questions, t.run.ID)
 	if !t.deleted {
-		r.stampsOf(t.session, &doc)
+		r.readStamps(t.session, &doc)
 		if t.run.Ends != "" {
-			r.questionsOf(t.run.ID, &doc.Status.Message)
+			r.noteQuestions(t.run.ID, &doc.Status.Message)
 		}
 	}
 	return t
 }
 
-// detail is a detail of the messages, the artifacts or the task. That of the request
+// findDetail is a detail of the messages, the artifacts or the task. That of the request
 // comes first: the task itself has that of the run that came last, which after an
 // approval can be another one (b2, c2).
-func (t *a2aTask) detail(name string) string {
+func (t *a2aTask) findDetail(name string) string {
 	for i := range t.History {
-		if value := t.History[i].Metadata.of(name); value != "" {
+		if value := t.History[i].Metadata.detailNamed(name); value != "" {
 			return value
 		}
 	}
 	for i := range t.Artifacts {
-		if value := t.Artifacts[i].Metadata.of(name); value != "" {
+		if value := t.Artifacts[i].Metadata.detailNamed(name); value != "" {
 			return value
 		}
 	}
-	return cmp.Or(t.Status.Message.Metadata.of(name), t.Metadata.of(name))
+	return cmp.Or(t.Status.Message.Metadata.detailNamed(name), t.Metadata.detailNamed(name))
 }
 
-// answer is what a caller gets of the task: the texts of its artifacts, or else that of
+// answerText is what a caller gets of the task: the texts of its artifacts, or else that of
 // its last message (_remote_a2a_tool.py of kagent-adk since v0.8).
-func (t *a2aTask) answer() string {
+func (t *a2aTask) answerText() string {
 	var parts []a2aPart
 	for i := range t.Artifacts {
 		parts = append(parts, t.Artifacts[i].Parts...)
 	}
-	return cmp.Or(joined(parts), t.Status.Message.text())
+	return cmp.Or(joinTexts(parts), t.Status.Message.messageText())
 }
 
-// digest is what the tasks of a session are: see eventlog.Layout.OtherTables. A task that
+// digestTasks is what the tasks of a session are: see eventlog.Layout.OtherTables. A task that
 // names no user counts for all who have a session with its id.
-func (r *reader) digest(key []table.Value) []byte {
+func (r *reader) digestTasks(key []table.Value) []byte {
 	user, id := column.Text(key[0]), column.Text(key[1])
 	var sums []byte
 	for _, t := range r.tasks[id] {
@@ -186,14 +186,14 @@ func givenUp(state string) string {
 	return ""
 }
 
-// questionsOf notes the calls that the message of a waiting task asks a person about: an
+// noteQuestions notes the calls that the message of a waiting task asks a person about: an
 // executor that stops before it stores the event with the question leaves it only there
 // (kagent-dev/kagent#2731).
-func (r *reader) questionsOf(task string, m *a2aMessage) {
+func (r *reader) noteQuestions(task string, m *a2aMessage) {
 	var n note
 	for i := range m.Parts {
-		if kind, call := m.Parts[i].tool(); kind == "function_call" && call.Name == confirmation {
-			n.confirm(call.ID, call.Args)
+		if kind, call := m.Parts[i].decodeTool(); kind == "function_call" && call.Name == confirmation {
+			n.readConfirmation(call.ID, call.Args)
 		}
 	}
 	if n.about != nil {
@@ -201,13 +201,13 @@ func (r *reader) questionsOf(task string, m *a2aMessage) {
 	}
 }
 
-// stampsOf reads the children that the parts of a task are stamped with. Whoever
+// readStamps reads the children that the parts of a task are stamped with. Whoever
 // wrote them knew the tool only, so that they are evidence and no more (b3, link 2).
-func (r *reader) stampsOf(in string, t *a2aTask) {
+func (r *reader) readStamps(in string, t *a2aTask) {
 	read := func(parts []a2aPart) {
 		for i := range parts {
-			child := parts[i].Metadata.of("subagent_session_id")
-			if kind, call := parts[i].tool(); child != "" && kind == "function_call" && call.ID != "" {
+			child := parts[i].Metadata.detailNamed("subagent_session_id")
+			if kind, call := parts[i].decodeTool(); child != "" && kind == "function_call" && call.ID != "" {
 				if r.stamps[in] == nil {
 					r.stamps[in] = map[string]string{}
 				}
@@ -243,15 +243,15 @@ func (r *reader) ownerOf(t *task, key sessionKey) string {
 	switch {
 	case t.owner != "":
 		return t.owner
-	case len(r.others(key)) == 0:
+	case len(r.otherUsers(key)) == 0:
 		return key.user
 	}
 	return t.named
 }
 
-// claim gives a session the tasks without an owner whose invocations are in it.
-func (r *reader) claim(s *session.Session, key sessionKey) {
-	if len(r.others(key)) == 0 {
+// claimTasks gives a session the tasks without an owner whose invocations are in it.
+func (r *reader) claimTasks(s *session.Session, key sessionKey) {
+	if len(r.otherUsers(key)) == 0 {
 		return
 	}
 	here := map[string]bool{}
@@ -293,8 +293,8 @@ type inputItem struct {
 func decodeResponses(doc []byte, it *session.Item) []session.Fault {
 	var w wrapper
 	if err := jsonscan.Go.Unmarshal(doc, &w); err != nil {
-		other(it, doc)
-		return []session.Fault{{Kind: session.Undecodable, Field: "data", Detail: explain(err), Whole: jsonedit.Whole(doc)}}
+		makeOther(it, doc)
+		return []session.Fault{{Kind: session.Undecodable, Field: "data", Detail: explainError(err), Whole: jsonedit.IsWhole(doc)}}
 	}
 	var faults []session.Fault
 	s := speech{it: it}
@@ -303,34 +303,34 @@ func decodeResponses(doc []byte, it *session.Item) []session.Fault {
 		in := &w.Items[i]
 		switch {
 		case in.Type == "function_call":
-			s.call(session.Call{ID: in.CallID, Name: in.Name, Args: in.Arguments}, in.ID)
+			s.addCall(session.Call{ID: in.CallID, Name: in.Name, Args: in.Arguments}, in.ID)
 			answers = true
 		case in.Type == "function_call_output":
-			s.result(session.Result{CallID: in.CallID, Text: textIn(in.Output)})
-			s.attachAll(in.Output, len(it.Results))
+			s.addResult(session.Result{CallID: in.CallID, Text: textIn(in.Output)})
+			s.addFiles(in.Output, len(it.Results))
 		case in.Type == "reasoning":
-			s.think(textIn(in.Summary), in.ID)
+			s.addReasoning(textIn(in.Summary), in.ID)
 			answers = true
 		case in.Role != "":
-			s.say(textIn(in.Content), in.ID)
-			s.attachAll(in.Content, 0)
+			s.addText(textIn(in.Content), in.ID)
+			s.addFiles(in.Content, 0)
 			asks, answers = asks || in.Role != "assistant", answers || in.Role == "assistant"
 		default:
-			s.block(session.Block{Kind: session.UnknownBlock, Name: in.Type, ID: in.ID}, in.Output)
+			s.addBlock(session.Block{Kind: session.UnknownBlock, Name: in.Type, ID: in.ID}, in.Output)
 			answers = true
 		}
 	}
 	role := session.Tool
 	switch {
 	case len(w.Items) == 0:
-		other(it, doc)
+		makeOther(it, doc)
 		return faults
 	case answers:
 		role = session.Assistant
 	case asks:
 		role = session.ParseRole(w.Items[0].Role)
 	}
-	s.end(role)
+	s.finishMessage(role)
 	return faults
 }
 

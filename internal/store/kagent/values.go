@@ -27,9 +27,9 @@ var (
 	exact   = jsonscan.Decoder{Options: json.JoinOptions(lenient, json.MatchCaseInsensitiveNames(false))}
 )
 
-// unwrap gives the document of a data column: some writers stored JSON as a string
+// unwrapDocument gives the document of a data column: some writers stored JSON as a string
 // in JSON, and kagent's reader unwraps that (docs/stores/kagent.md#what-is-read).
-func unwrap(data []byte) (doc []byte, wrapped bool) {
+func unwrapDocument(data []byte) (doc []byte, wrapped bool) {
 	v := jsontext.Value(data)
 	if v.Kind() != jsontext.KindString {
 		return data, false
@@ -50,8 +50,8 @@ func stringOf(v jsontext.Value) string {
 	return string(text)
 }
 
-// explain words a decoder's error without what the record says.
-func explain(err error) string {
+// explainError words a decoder's error without what the record says.
+func explainError(err error) string {
 	if wrong, ok := errors.AsType[*json.SemanticError](err); ok && wrong.JSONKind != jsontext.KindInvalid {
 		return fmt.Sprintf("%q holds a value of another type than kagent stores there", string(wrong.JSONPointer))
 	}
@@ -61,15 +61,15 @@ func explain(err error) string {
 	return "it is cut off"
 }
 
-// counted is a number of things in words.
-func counted(n int, thing string) string {
+// formatCount is a number of things in words.
+func formatCount(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // times are the forms of a stored time. glebarez/sqlite writes the first, with
 // as many digits of a second as it takes (docs/stores/kagent.md#what-is-read); other drivers write RFC 3339, or what
@@ -102,5 +102,5 @@ func placeOf(stored any) (micros, rest int64) {
 	case t.Wrong != "":
 		return math.MaxInt64, 0
 	}
-	return column.Clock(t.Time), int64(t.Nanosecond() % 1000)
+	return column.ClockMicros(t.Time), int64(t.Nanosecond() % 1000)
 }

@@ -68,7 +68,7 @@ func TestRewrite(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r := rewrite{move: move{"S", "X"}, moved: map[string]move{"T": {"S", "X"}}, child: renames}
-			got, err := r.apply([]byte(tt.doc))
+			got, err := r.applyToTask([]byte(tt.doc))
 			if (err != nil) != tt.refused {
 				t.Fatal(err)
 			}
@@ -79,7 +79,7 @@ func TestRewrite(t *testing.T) {
 				t.Error(diff)
 			}
 			r.move = move{}
-			stays, err := r.apply([]byte(tt.doc))
+			stays, err := r.applyToTask([]byte(tt.doc))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,14 +167,14 @@ func FuzzRewrite(f *testing.F) {
 		if strings.Contains(stored, "new-") || strings.Contains(stored, "X") {
 			return
 		}
-		if doc.edit(there.apply) != nil {
+		if doc.editObject(there.applyToTask) != nil {
 			return
 		}
-		again, err := openDocument(doc.column())
+		again, err := openDocument(doc.columnValue())
 		if err != nil {
-			t.Fatalf("%q became %q: %v", stored, doc.column(), err)
+			t.Fatalf("%q became %q: %v", stored, doc.columnValue(), err)
 		}
-		if err := again.edit(back.apply); err != nil {
+		if err := again.editObject(back.applyToTask); err != nil {
 			t.Fatal(err)
 		}
 		var was, is any
@@ -182,7 +182,7 @@ func FuzzRewrite(f *testing.F) {
 			return // a name has values of two kinds, which this decoder refuses
 		}
 		if json.Unmarshal(again.is, &is, lenient) != nil || !cmp.Equal(was, is) {
-			t.Fatalf("%q became %q and then %q", stored, doc.column(), again.is)
+			t.Fatalf("%q became %q and then %q", stored, doc.columnValue(), again.is)
 		}
 	})
 }

@@ -26,12 +26,12 @@ import (
 // session stays as it is when its events change, updated_at too: by it kagent's retention
 // knows sessions that nobody uses.
 var writes = eventlog.Write{
-	Insert: insert, Part: part, Update: update, Create: createSession, OtherTables: rewriteTasks, OtherNames: []string{tableTasks},
+	Insert: insertResult, Part: insertPart, Update: updateEvent, Create: createSession, OtherTables: rewriteTasks, OtherNames: []string{tableTasks},
 }
 
-// update says how the row of an event changes. One that goes to another session as it is
+// updateEvent says how the row of an event changes. One that goes to another session as it is
 // stays as it is, whatever it is, and part takes a part out of the document.
-func update(r *docedit.Row, c *change.Item) error {
+func updateEvent(r *docedit.Row, c *change.Item) error {
 	if c.Part >= 0 || len(c.Taken) == 0 && !slices.ContainsFunc(c.Values, func(v change.Value) bool { return !follows[v.Field] }) {
 		return nil
 	}
@@ -44,7 +44,7 @@ func update(r *docedit.Row, c *change.Item) error {
 	}
 	doc, err := openDocument(r.Value("data"))
 	if err == nil {
-		err = doc.edit(func(json []byte) ([]byte, error) { return edited(json, c) })
+		err = doc.editObject(func(json []byte) ([]byte, error) { return editEvent(json, c) })
 	}
 	switch {
 	case problem.ClassOf(err) != 0:
@@ -52,7 +52,7 @@ func update(r *docedit.Row, c *change.Item) error {
 	case err != nil:
 		return problem.New(problem.RolledBack, "Check the store again.", "record %s cannot be changed: %v", c.Was.Key, err)
 	case string(doc.is) != string(doc.was):
-		r.Set("data", doc.column())
+		r.Set("data", doc.columnValue())
 	}
 	return nil
 }
@@ -61,9 +61,9 @@ func update(r *docedit.Row, c *change.Item) error {
 // of tasks.
 var follows = map[string]bool{change.FieldDelegation: true, change.FieldKeptFrom: true}
 
-// edited is the document of an event that says what becomes of its item.
-func edited(doc []byte, c *change.Item) ([]byte, error) {
-	doc, err := asking(doc, c)
+// editEvent is the document of an event that says what becomes of its item.
+func editEvent(doc []byte, c *change.Item) ([]byte, error) {
+	doc, err := renameQuestions(doc, c)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func edited(doc []byte, c *change.Item) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return shifted(l.Document("data"), c.Is.Position-c.Was.Position)
+		return shiftTimestamp(l.Document("data"), c.Is.Position-c.Was.Position)
 	case message:
 		return nil, errors.New("it is an A2A message, which a repair does not change")
 	}
@@ -82,8 +82,8 @@ func edited(doc []byte, c *change.Item) ([]byte, error) {
 	return r.Document(), err
 }
 
-// asking is a document whose questions to people, and the answers, name other sessions.
-func asking(doc []byte, c *change.Item) ([]byte, error) {
+// renameQuestions is a document whose questions to people, and the answers, name other sessions.
+func renameQuestions(doc []byte, c *change.Item) ([]byte, error) {
 	moved := map[string]move{}
 	for _, v := range c.Values {
 		if v.Field != change.FieldQuestion {
@@ -98,7 +98,7 @@ func asking(doc []byte, c *change.Item) ([]byte, error) {
 	if len(moved) == 0 {
 		return doc, nil
 	}
-	return (&rewrite{moved: moved}).within(doc)
+	return (&rewrite{moved: moved}).applyWithin(doc)
 }
 
 // childIn is where results name the session of a worker in an event of ADK, in any of its
@@ -110,31 +110,33 @@ func childIn(r *adk.Revision) func(v change.Value) docedit.Place {
 		case v.Field == change.FieldQuestion || follows[v.Field]:
 			return docedit.Place{Form: docedit.Follows}
 		case v.Field == session.FieldChild && v.Nth < len(answers):
-			return docedit.Place{Spot: answers[v.Nth], Form: docedit.Text, Same: names}
+			return docedit.Place{Spot: answers[v.Nth], Form: docedit.Text, Same: namesSession}
 		}
 		return docedit.Place{}
 	}
 }
 
-// names reports whether a stored text is the id of a session by its name: see isCalled.
-func names(stored jsontext.Value, session string) bool { return isCalled(session, stringOf(stored)) }
+// namesSession reports whether a stored text is the id of a session by its name: see isCalled.
+func namesSession(stored jsontext.Value, session string) bool {
+	return isCalled(session, stringOf(stored))
+}
 
-// insert makes the row of a result that nobody stored (K1): an event of its own of the
+// insertResult makes the row of a result that nobody stored (K1): an event of its own of the
 // agent that made the call, as the runtime would have stored it.
-func insert(s *session.Session, it *session.Item, near *docedit.Row, id string) ([]table.Field, error) {
+func insertResult(s *session.Session, it *session.Item, near *docedit.Row, id string) ([]table.Field, error) {
 	return newEvent(near, it, func(doc []byte, later int64) ([]byte, error) {
 		if dialectOf(doc) == responses {
 			return responseItem(doc, &it.Results[0], later)
 		}
-		return adk.Revise(doc).Response(s, it, id, later)
+		return adk.Revise(doc).ComposeResponse(s, it, id, later)
 	})
 }
 
-// part makes the row of a result that was one of several in an event: what is stored
+// insertPart makes the row of a result that was one of several in an event: what is stored
 // of it stays as it is, but for an id that changes.
-func part(_ *session.Session, c *change.Item, row *docedit.Row, id string) ([]table.Field, error) {
+func insertPart(_ *session.Session, c *change.Item, row *docedit.Row, id string) ([]table.Field, error) {
 	return newEvent(row, c.Is, func(doc []byte, later int64) ([]byte, error) {
-		near, err := asking(doc, c)
+		near, err := renameQuestions(doc, c)
 		switch {
 		case err != nil:
 			return nil, err
@@ -142,14 +144,14 @@ func part(_ *session.Session, c *change.Item, row *docedit.Row, id string) ([]ta
 			return partItem(near, c, later)
 		}
 		r := adk.Revise(near)
-		return r.Part(c, childIn(r), id, later)
+		return r.ComposePart(c, childIn(r), id, later)
 	})
 }
 
 // newEvent is the row of a new event, a neighbour of another one in whose forms it is.
 func newEvent(near docedit.Record, it *session.Item, compose func(doc []byte, later int64) ([]byte, error)) ([]table.Field, error) {
 	place, _ := placeOf(near.Value("created_at"))
-	at, err := timeLike(table.Kept(near.Value("created_at")), it.Position)
+	at, err := timeLike(table.CloneValue(near.Value("created_at")), it.Position)
 	if err != nil {
 		return nil, err
 	}
@@ -158,20 +160,20 @@ func newEvent(near docedit.Record, it *session.Item, compose func(doc []byte, la
 		err = errors.New("the record beside it is not an event of an agent's runtime")
 	}
 	if err == nil {
-		err = doc.edit(func(json []byte) ([]byte, error) { return compose(json, it.Position-place) })
+		err = doc.editObject(func(json []byte) ([]byte, error) { return compose(json, it.Position-place) })
 	}
 	if err != nil {
 		return nil, problem.New(problem.RolledBack, "Check the store again.", "an event with the result of call %s cannot be added: %v", it.Results[0].CallID, err)
 	}
-	return []table.Field{{Name: "created_at", Value: at}, {Name: "updated_at", Value: at}, {Name: "data", Value: doc.column()}}, nil
+	return []table.Field{{Name: "created_at", Value: at}, {Name: "updated_at", Value: at}, {Name: "data", Value: doc.columnValue()}}, nil
 }
 
 // responseItem is the document of an event of the OpenAI Agents SDK with the result of
 // a call.
 func responseItem(near []byte, r *session.Result, later int64) ([]byte, error) {
 	item := []byte(`{"call_id": `)
-	item = append(append(item, quote(r.CallID)...), `, "output": `...)
-	item = append(append(item, quote(r.Text)...), `, "type": "function_call_output"}`...)
+	item = append(append(item, quoteText(r.CallID)...), `, "output": `...)
+	item = append(append(item, quoteText(r.Text)...), `, "type": "function_call_output"}`...)
 	return aloneIn(near, item, later)
 }
 
@@ -187,16 +189,16 @@ func partItem(near []byte, c *change.Item, later int64) ([]byte, error) {
 // aloneIn is the document of an event with one item in place of those of its
 // neighbour, so many microseconds later.
 func aloneIn(near, item []byte, later int64) ([]byte, error) {
-	doc, err := jsonedit.Set(near, "/items", append(append([]byte("["), item...), ']'))
+	doc, err := jsonedit.SetValue(near, "/items", append(append([]byte("["), item...), ']'))
 	if err != nil {
 		return nil, errChanged
 	}
-	return shifted(doc, later)
+	return shiftTimestamp(doc, later)
 }
 
-// shifted is such a document with its time so many microseconds later.
-func shifted(doc []byte, later int64) ([]byte, error) {
-	value, _ := jsonedit.Raw(doc, "/timestamp")
+// shiftTimestamp is such a document with its time so many microseconds later.
+func shiftTimestamp(doc []byte, later int64) ([]byte, error) {
+	value, _ := jsonedit.RawValue(doc, "/timestamp")
 	if jsontext.Value(value).Kind() != jsontext.KindString {
 		return doc, nil
 	}
@@ -206,7 +208,7 @@ func shifted(doc []byte, later int64) ([]byte, error) {
 	if err != nil {
 		return nil, errors.New("its timestamp is not a time")
 	}
-	return jsonedit.Set(doc, "/timestamp", quote(column.Text(at)))
+	return jsonedit.SetValue(doc, "/timestamp", quoteText(column.Text(at)))
 }
 
 // document is what a column data holds, while it is being changed: a JSON object, or a
@@ -223,7 +225,7 @@ type document struct {
 func openDocument(stored any) (*document, error) {
 	data := column.Bytes(stored)
 	d := &document{stored: stored, was: data}
-	if text, ok := jsonedit.Raw(data, ""); ok && jsontext.Value(text).Kind() == jsontext.KindString {
+	if text, ok := jsonedit.RawValue(data, ""); ok && jsontext.Value(text).Kind() == jsontext.KindString {
 		d.quoted = true
 		var err error
 		if d.was, err = jsontext.AppendUnquote(nil, text); err != nil {
@@ -237,8 +239,8 @@ func openDocument(stored any) (*document, error) {
 	return d, nil
 }
 
-// edit makes another object of the one that there is.
-func (d *document) edit(change func(doc []byte) ([]byte, error)) error {
+// editObject makes another object of the one that there is.
+func (d *document) editObject(change func(doc []byte) ([]byte, error)) error {
 	doc, err := change(d.is)
 	if err == nil {
 		d.is = doc
@@ -246,26 +248,26 @@ func (d *document) edit(change func(doc []byte) ([]byte, error)) error {
 	return err
 }
 
-// column is what the column holds with the object as it is now.
-func (d *document) column() any {
+// columnValue is what the column holds with the object as it is now.
+func (d *document) columnValue() any {
 	data := d.is
 	if d.quoted {
-		text, _ := jsonedit.Raw(column.Bytes(d.stored), "")
-		data, _ = jsonedit.Set(column.Bytes(d.stored), "", jsonedit.Requote(text, d.was, d.is)) // both were read
+		text, _ := jsonedit.RawValue(column.Bytes(d.stored), "")
+		data, _ = jsonedit.SetValue(column.Bytes(d.stored), "", jsonedit.Requote(text, d.was, d.is)) // both were read
 	}
 	return column.Like(d.stored, string(data))
 }
 
-// change is what becomes of the column, nothing if the object is what it was.
-func (d *document) change() []table.FieldChange {
+// fieldChanges is what becomes of the column, nothing if the object is what it was.
+func (d *document) fieldChanges() []table.FieldChange {
 	if string(d.is) == string(d.was) {
 		return nil
 	}
-	return []table.FieldChange{{Name: "data", Old: table.Kept(d.stored), New: d.column()}}
+	return []table.FieldChange{{Name: "data", Old: table.CloneValue(d.stored), New: d.columnValue()}}
 }
 
-// quote is a text as JSON.
-func quote(text string) []byte { return docedit.Quote(text) }
+// quoteText is a text as JSON.
+func quoteText(text string) []byte { return docedit.QuoteText(text) }
 
 // timeLike is the time that has a place in the order of a session, in the form of
 // another one and with its offset from UTC, since places are what clocks show.
@@ -283,7 +285,7 @@ func timeLike(like any, position int64) (any, error) {
 func treeOf(doc []byte) (any, error) {
 	value, err := readValue(jsontext.NewDecoder(bytes.NewReader(doc), lenient))
 	if err != nil {
-		return nil, errors.New(explain(err))
+		return nil, errors.New(explainError(err))
 	}
 	return value, nil
 }
@@ -334,8 +336,8 @@ type itemList struct {
 
 // editItems makes the items of an event say what becomes of its item.
 func editItems(doc []byte, c *change.Item) (*itemList, error) {
-	l := &itemList{Row: docedit.Of(docedit.Whole{Column: "data", Text: doc})}
-	stored, err := l.items()
+	l := &itemList{Row: docedit.NewRow(docedit.Whole{Column: "data", Text: doc})}
+	stored, err := l.decodeItems()
 	if err != nil {
 		return nil, err
 	}
@@ -350,22 +352,22 @@ func editItems(doc []byte, c *change.Item) (*itemList, error) {
 	if len(l.calls) != len(c.Was.Calls) || len(l.results) != len(c.Was.Results) {
 		return nil, errChanged
 	}
-	err = l.Apply(c, func(v change.Value) docedit.Place { return l.place(c, v) }, func(nth int) docedit.Spot { return l.results[nth] })
+	err = l.Apply(c, func(v change.Value) docedit.Place { return l.findPlace(c, v) }, func(nth int) docedit.Spot { return l.results[nth] })
 	return l, err
 }
 
 func itemAt(n int) docedit.Spot { return docedit.Spot{Column: "data", Pointer: "/items"}.Element(n) }
 
-func (l *itemList) items() ([]inputItem, error) {
+func (l *itemList) decodeItems() ([]inputItem, error) {
 	var w wrapper
 	if err := json.Unmarshal(l.Document("data"), &w, lenient); err != nil {
-		return nil, errors.New(explain(err))
+		return nil, errors.New(explainError(err))
 	}
 	return w.Items, nil
 }
 
-// place is where a value is stored.
-func (l *itemList) place(c *change.Item, v change.Value) docedit.Place {
+// findPlace is where a value is stored.
+func (l *itemList) findPlace(c *change.Item, v change.Value) docedit.Place {
 	switch v.Field {
 	case session.FieldCallID:
 		return docedit.Place{Spot: l.calls[v.Nth].Member("call_id"), Form: docedit.Text}
@@ -374,23 +376,23 @@ func (l *itemList) place(c *change.Item, v change.Value) docedit.Place {
 	case change.FieldArgs:
 		return docedit.Place{Spot: l.calls[v.Nth].Member("arguments"), Form: docedit.Text}
 	case session.FieldChild:
-		return docedit.Place{Spot: l.results[v.Nth].Member("output"), Within: "/" + childMember, Form: docedit.Text, Same: names}
+		return docedit.Place{Spot: l.results[v.Nth].Member("output"), Within: "/" + childMember, Form: docedit.Text, Same: namesSession}
 	case session.FieldBlockID: // every item is a block
 		return docedit.Place{Spot: itemAt(v.Nth).Member("id"), Form: docedit.Text, Optional: true}
 	case session.FieldPosition, change.FieldQuestion, change.FieldDelegation, change.FieldKeptFrom:
 		return docedit.Place{Form: docedit.Follows}
 	case session.FieldText:
 		if v.Of == change.OfItem {
-			return docedit.Place{Write: func() error { return l.blank(c.Was.Blocks != nil) }}
+			return docedit.Place{Write: func() error { return l.removeBlank(c.Was.Blocks != nil) }}
 		}
 	}
 	return docedit.Place{}
 }
 
-// blank takes texts of white space away, and their messages with them where these are
+// removeBlank takes texts of white space away, and their messages with them where these are
 // blocks of the item, which has no block for a text that it does not have.
-func (l *itemList) blank(blocks bool) error {
-	stored, err := l.items()
+func (l *itemList) removeBlank(blocks bool) error {
+	stored, err := l.decodeItems()
 	if err != nil {
 		return err
 	}
@@ -400,7 +402,7 @@ func (l *itemList) blank(blocks bool) error {
 			continue
 		}
 		if !blocks {
-			at, value = at.Member("content"), docedit.Quote("")
+			at, value = at.Member("content"), docedit.QuoteText("")
 		}
 		if err := l.Put(at, value); err != nil {
 			return err

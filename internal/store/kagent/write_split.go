@@ -100,21 +100,21 @@ func childrenOf(s *change.Session, split map[string]string) *children {
 	return c
 }
 
-// of says which session a mention in the data of a run's task names from now on.
-func (c *children) of(run *session.Run) func(m *mention) (string, error) {
+// chooseChild says which session a mention in the data of a run's task names from now on.
+func (c *children) chooseChild(run *session.Run) func(m *mention) (string, error) {
 	return func(m *mention) (string, error) {
-		links := only(c.byCall[m.call], func(l *child) bool { return isCalled(l.was, m.was) })
+		links := filterChildren(c.byCall[m.call], func(l *child) bool { return isCalled(l.was, m.was) })
 		if m.invocation != "" && c.known[m.invocation] {
-			links = only(links, func(l *child) bool { return l.in(m.invocation) })
+			links = filterChildren(links, func(l *child) bool { return l.isOfInvocation(m.invocation) })
 		} else {
-			links = narrowed(links, func(l *child) bool { return l.in(run.Invocation) })
+			links = narrowChildren(links, func(l *child) bool { return l.isOfInvocation(run.Invocation) })
 		}
-		links = narrowed(links, func(l *child) bool { return m.evidence != 0 && m.evidence == l.evidence(m.answers) })
-		if !agree(links) {
-			links = only(links, func(l *child) bool {
+		links = narrowChildren(links, func(l *child) bool { return m.evidence != 0 && m.evidence == l.evidenceFor(m.answers) })
+		if !agreeOnChild(links) {
+			links = filterChildren(links, func(l *child) bool {
 				return l.nth == m.nth && m.of == c.calls[made{cmp.Or(m.invocation, run.Invocation), m.call}]
 			})
-			if !agree(links) || len(links) == 0 {
+			if !agreeOnChild(links) || len(links) == 0 {
 				return "", fmt.Errorf("it names session %s for call %s, which several results answer with different sessions", m.was, m.call)
 			}
 		}
@@ -125,19 +125,21 @@ func (c *children) of(run *session.Run) func(m *mention) (string, error) {
 	}
 }
 
-// in reports whether an invocation made the call or got the result.
-func (l *child) in(invocation string) bool { return l.made == invocation || l.given == invocation }
+// isOfInvocation reports whether an invocation made the call or got the result.
+func (l *child) isOfInvocation(invocation string) bool {
+	return l.made == invocation || l.given == invocation
+}
 
-// evidence is what tells a call, or the answer to it, from others with its id.
-func (l *child) evidence(answers bool) session.Digest {
+// evidenceFor is what tells a call, or the answer to it, from others with its id.
+func (l *child) evidenceFor(answers bool) session.Digest {
 	if answers {
 		return l.answer
 	}
 	return l.asked
 }
 
-// only are the links that something holds for.
-func only(links []child, holds func(l *child) bool) (some []child) {
+// filterChildren are the links that something holds for.
+func filterChildren(links []child, holds func(l *child) bool) (some []child) {
 	for i := range links {
 		if holds(&links[i]) {
 			some = append(some, links[i])
@@ -146,16 +148,16 @@ func only(links []child, holds func(l *child) bool) (some []child) {
 	return some
 }
 
-// narrowed are these, or all links where it holds for none.
-func narrowed(links []child, holds func(l *child) bool) []child {
-	if some := only(links, holds); len(some) > 0 {
+// narrowChildren are these, or all links where it holds for none.
+func narrowChildren(links []child, holds func(l *child) bool) []child {
+	if some := filterChildren(links, holds); len(some) > 0 {
 		return some
 	}
 	return links
 }
 
-// agree reports whether all links name the same session now.
-func agree(links []child) bool {
+// agreeOnChild reports whether all links name the same session now.
+func agreeOnChild(links []child) bool {
 	return !slices.ContainsFunc(links, func(l child) bool { return l.is != links[0].is })
 }
 
@@ -182,27 +184,27 @@ type rewrite struct {
 // move is the session where a task was, and the one where it is.
 type move struct{ from, to string }
 
-// apply changes single texts of a task's data and no other byte.
-func (r *rewrite) apply(doc []byte) ([]byte, error) {
-	return r.changed(doc, false)
+// applyToTask changes single texts of a task's data and no other byte.
+func (r *rewrite) applyToTask(doc []byte) ([]byte, error) {
+	return r.rewriteDocument(doc, false)
 }
 
-// within does that in a document which is all that tools were told and answered.
-func (r *rewrite) within(doc []byte) ([]byte, error) { return r.changed(doc, true) }
+// applyWithin does that in a document which is all that tools were told and answered.
+func (r *rewrite) applyWithin(doc []byte) ([]byte, error) { return r.rewriteDocument(doc, true) }
 
-func (r *rewrite) changed(doc []byte, said bool) ([]byte, error) {
+func (r *rewrite) rewriteDocument(doc []byte, said bool) ([]byte, error) {
 	value, err := treeOf(doc)
 	if err != nil {
 		return nil, err
 	}
 	w := walk{rewrite: r, doc: doc, places: map[string][]byte{}, mentions: mentions{calls: map[turns]int{}}}
-	if err := w.visit("", value, scope{said: said}); err != nil {
+	if err := w.visitValue("", value, scope{said: said}); err != nil {
 		return nil, err
 	}
-	err = w.mentions.each(func(m *mention) error {
+	err = w.mentions.visitMentions(func(m *mention) error {
 		is, err := r.child(m)
 		if err == nil && is != m.was {
-			w.places[string(m.at)] = quote(is)
+			w.places[string(m.at)] = quoteText(is)
 		}
 		return err
 	})
@@ -210,9 +212,9 @@ func (r *rewrite) changed(doc []byte, said bool) ([]byte, error) {
 		return nil, err
 	}
 	if r.state != "" {
-		w.places["/status/state"] = quote(r.state)
+		w.places["/status/state"] = quoteText(r.state)
 	}
-	return jsonedit.Replace(doc, w.places)
+	return jsonedit.ReplaceValues(doc, w.places)
 }
 
 // walk is a way through a document.
@@ -232,73 +234,73 @@ type scope struct {
 	invocation string // that the message or artifact around it says it is of
 }
 
-// visit goes through a value, the members of an object in the order of their names:
+// visitValue goes through a value, the members of an object in the order of their names:
 // the history comes before the status, as its messages do.
-func (w *walk) visit(at jsontext.Pointer, value any, in scope) error {
+func (w *walk) visitValue(at jsontext.Pointer, value any, in scope) error {
 	switch v := value.(type) {
 	case string:
 		if in.said && at.LastToken() == "response" {
-			return w.text(at, v)
+			return w.visitText(at, v)
 		}
 	case []any:
 		for i, element := range v {
-			if err := w.visit(at.AppendToken(strconv.Itoa(i)), element, in); err != nil {
+			if err := w.visitValue(at.AppendToken(strconv.Itoa(i)), element, in); err != nil {
 				return err
 			}
 		}
 	case map[string]any:
-		return w.object(at, v, in)
+		return w.visitObject(at, v, in)
 	}
 	return nil
 }
 
-func (w *walk) object(at jsontext.Pointer, v map[string]any, in scope) error {
+func (w *walk) visitObject(at jsontext.Pointer, v map[string]any, in scope) error {
 	if data, ok := v["data"].(map[string]any); ok && !in.said {
-		w.mentions.part(at, in, v, data)
+		w.mentions.collectMentions(at, in, v, data)
 	}
 	task, _ := v["task_id"].(string)
 	home, _ := v["context_id"].(string)
 	if m, ok := w.moved[task]; ok && home != "" && isCalled(m.from, home) {
-		w.places[string(at.AppendToken("context_id"))] = quote(m.to)
+		w.places[string(at.AppendToken("context_id"))] = quoteText(m.to)
 	}
 	if details, ok := v["metadata"].(map[string]any); ok && at != "" {
-		in.invocation = cmp.Or(detail(details, "invocation_id"), in.invocation)
+		in.invocation = cmp.Or(metadataDetail(details, "invocation_id"), in.invocation)
 	}
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		inner, inside := at.AppendToken(name), in
 		if !in.said && contextMembers[name] && w.move != (move{}) && v[name] == w.from {
-			w.places[string(inner)] = quote(w.to)
+			w.places[string(inner)] = quoteText(w.to)
 		}
 		inside.said = in.said || name == "data"
 		inside.artifacts = in.artifacts || at == "" && name == "artifacts"
-		if err := w.visit(inner, v[name], inside); err != nil {
+		if err := w.visitValue(inner, v[name], inside); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// detail is a member of metadata by the names that kagent gives it: see a2aDetails.
-func detail(metadata map[string]any, name string) string {
+// metadataDetail is a member of metadata by the names that kagent gives it: see a2aDetails.
+func metadataDetail(metadata map[string]any, name string) string {
 	first, _ := metadata["adk_"+name].(string)
 	second, _ := metadata["kagent_"+name].(string)
 	return cmp.Or(first, second)
 }
 
-// text looks into a text that is JSON itself: ADK has what a person answered so.
-func (w *walk) text(at jsontext.Pointer, text string) error {
+// visitText looks into a text that is JSON itself: ADK has what a person answered so.
+func (w *walk) visitText(at jsontext.Pointer, text string) error {
 	if !strings.HasPrefix(text, "{") {
 		return nil
 	}
-	stored, _ := jsonedit.Raw(w.doc, string(at))
+	stored, _ := jsonedit.RawValue(w.doc, string(at))
 	doc, err := openDocument(stored)
 	if err != nil {
 		return nil //nolint:nilerr // it only looks like JSON
 	}
-	if err := doc.edit((&rewrite{moved: w.moved}).within); err != nil {
+	if err := doc.editObject((&rewrite{moved: w.moved}).applyWithin); err != nil {
 		return err
 	}
-	for _, change := range doc.change() {
+	for _, change := range doc.fieldChanges() {
 		w.places[string(at)] = column.Bytes(change.New)
 	}
 	return nil
@@ -308,7 +310,7 @@ func (w *walk) text(at jsontext.Pointer, text string) error {
 // session, and those of a session in which results name other children name these, too.
 func rewriteTasks(ctx context.Context, to table.Writer, sessions []*change.Session) error {
 	tasks := taskTable{edit: to}
-	moves, err := tasks.moves(ctx, sessions)
+	moves, err := tasks.findMoves(ctx, sessions)
 	if err != nil {
 		return err
 	}
@@ -327,7 +329,7 @@ func rewriteTasks(ctx context.Context, to table.Writer, sessions []*change.Sessi
 			if !moved && !children.differ && state == "" {
 				continue
 			}
-			if err := tasks.rewrite(ctx, run.ID, rewrite{move: m, moved: moves, state: state, child: children.of(run)}); err != nil {
+			if err := tasks.rewriteTask(ctx, run.ID, rewrite{move: m, moved: moves, state: state, child: children.chooseChild(run)}); err != nil {
 				return err
 			}
 		}
@@ -352,8 +354,8 @@ type taskTable struct {
 	edit table.Writer
 }
 
-// moves are the tasks that another session has now, by id.
-func (t *taskTable) moves(ctx context.Context, sessions []*change.Session) (map[string]move, error) {
+// findMoves are the tasks that another session has now, by id.
+func (t *taskTable) findMoves(ctx context.Context, sessions []*change.Session) (map[string]move, error) {
 	homes := map[string][]string{}
 	for _, s := range sessions {
 		if s.Was == nil {
@@ -374,7 +376,7 @@ func (t *taskTable) moves(ctx context.Context, sessions []*change.Session) (map[
 			if len(was) != 1 || was[0] != s.Like {
 				return nil, problem.New(problem.RolledBack, "", "task %s cannot be moved to session %s: it can only move to a session that is split from its own", id, s.Is.ID)
 			}
-			row, err := t.read(ctx, id)
+			row, err := t.readTask(ctx, id)
 			if err != nil {
 				return nil, err
 			}
@@ -391,12 +393,12 @@ type taskRow struct {
 	home, data any
 }
 
-func (t *taskTable) read(ctx context.Context, id string) (row taskRow, err error) {
+func (t *taskTable) readTask(ctx context.Context, id string) (row taskRow, err error) {
 	tasks := table.Selection{Table: tableTasks, Columns: []string{"session_id", "data", "id"}, Key: []string{"id"}, Keys: [][]table.Value{{id}}}
 	found := false
 	_, err = t.edit.Reader().Scan(ctx, tasks, func(at table.Place, values []table.Value) error {
 		if column.Text(values[2]) == id {
-			row, found = taskRow{at, table.Kept(values[0]), table.Kept(values[1])}, true
+			row, found = taskRow{at, table.CloneValue(values[0]), table.CloneValue(values[1])}, true
 		}
 		return nil
 	})
@@ -406,9 +408,9 @@ func (t *taskTable) read(ctx context.Context, id string) (row taskRow, err error
 	return row, err
 }
 
-// rewrite changes the row of a task where it has to name another session.
-func (t *taskTable) rewrite(ctx context.Context, id string, r rewrite) error {
-	row, err := t.read(ctx, id)
+// rewriteTask changes the row of a task where it has to name another session.
+func (t *taskTable) rewriteTask(ctx context.Context, id string, r rewrite) error {
+	row, err := t.readTask(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -421,12 +423,12 @@ func (t *taskTable) rewrite(ctx context.Context, id string, r rewrite) error {
 		return nil // nobody reads it, and it stays where it is
 	}
 	if err == nil {
-		err = doc.edit(r.apply)
+		err = doc.editObject(r.applyToTask)
 	}
 	if err != nil {
 		return problem.New(problem.RolledBack, "Repair the other conversations one by one with --session.", "task %s cannot be changed: %v", id, err)
 	}
-	fields = append(fields, doc.change()...)
+	fields = append(fields, doc.fieldChanges()...)
 	return t.edit.Update(ctx, tableTasks, row.place, fields)
 }
 
@@ -463,8 +465,8 @@ type mentions struct {
 	calls map[turns]int
 }
 
-// part looks for mentions in a part with data: a call or the answer to one.
-func (m *mentions) part(at jsontext.Pointer, in scope, part, data map[string]any) {
+// collectMentions looks for mentions in a part with data: a call or the answer to one.
+func (m *mentions) collectMentions(at jsontext.Pointer, in scope, part, data map[string]any) {
 	call, _ := data["id"].(string)
 	response, answers := data["response"]
 	among := turns{made{in.invocation, call}, in.artifacts}
@@ -500,8 +502,8 @@ func textAt(object any, name string) session.Digest {
 	return session.DigestOf(text)
 }
 
-// each hands all mentions to fn.
-func (m *mentions) each(fn func(m *mention) error) error {
+// visitMentions hands all mentions to fn.
+func (m *mentions) visitMentions(fn func(m *mention) error) error {
 	for i := range m.list {
 		one := &m.list[i]
 		one.of = m.calls[one.among]

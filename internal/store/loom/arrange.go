@@ -18,18 +18,18 @@ import (
 // addEvents adds what events tell of the agent: as a child its goals and answers, as
 // a parent the spawns that no step has, and what came back.
 func (b *builder) addEvents() {
-	when := b.timeline()
+	when := b.buildTimeline()
 	for _, ev := range b.asked {
-		b.addEvent(row{step: when.before(ev.time)}, ev, tableGoals)
+		b.addEvent(row{step: when.countBefore(ev.time)}, ev, tableGoals)
 	}
 	for _, ev := range b.sent {
 		if !ev.failed {
-			b.addEvent(row{step: when.behind(ev.time)}, ev, tableAnswers)
+			b.addEvent(row{step: when.countUntil(ev.time)}, ev, tableAnswers)
 		}
 	}
 	for _, d := range b.delegations {
 		if d.step == "" {
-			r := row{step: when.before(d.request.time), spawn: d}
+			r := row{step: when.countBefore(d.request.time), spawn: d}
 			b.calls[d] = callPlace{d.request.callID(), r.step, d.request.time}
 			b.addEvent(r, d.request, tableSpawns)
 		}
@@ -38,36 +38,36 @@ func (b *builder) addEvents() {
 			continue
 		}
 		for _, ev := range append([]*event{d.answer}, d.again...) {
-			r := row{step: max(call.step, when.before(ev.time)), answer: d, notBefore: call.time}
+			r := row{step: max(call.step, when.countBefore(ev.time)), answer: d, notBefore: call.time}
 			b.addEvent(r, ev, tableResults)
 		}
 	}
 	for _, ev := range b.strays {
-		b.addEvent(row{step: when.before(ev.time)}, ev, tableResults)
+		b.addEvent(row{step: when.countBefore(ev.time)}, ev, tableResults)
 	}
 }
 
 func (b *builder) addEvent(r row, ev *event, table string) {
-	text, raw, err := b.textOf(ev)
+	text, raw, err := b.rereadEvent(ev)
 	if err != nil {
-		r.faults = append(r.faults, session.Fault{Kind: session.Undecodable, Field: ev.key, Detail: "it cannot be read again: " + reason(err)})
+		r.faults = append(r.faults, session.Fault{Kind: session.Undecodable, Field: ev.key, Detail: "it cannot be read again: " + describeReason(err)})
 	}
 	r.item = eventItem(table, b.id, ev, text, raw)
 	if r.spawn != nil {
-		r.item.Calls[0].Delegation = r.spawn.model()
+		r.item.Calls[0].Delegation = r.spawn.toModel()
 	}
 	if r.answer != nil {
 		r.item.Results[0].CallID = b.calls[r.answer].id
-		meaning(&r.item)
+		setMeaning(&r.item)
 	}
 	r.event, r.number, r.faults = true, -1, append(r.faults, ev.faults...)
-	b.add(r, ev.key)
+	b.addRow(r, ev.key)
 }
 
 // timeline is the time of the latest of the first steps, for each number of steps.
 type timeline []time.Time
 
-func (b *builder) timeline() timeline {
+func (b *builder) buildTimeline() timeline {
 	var latest time.Time
 	var line timeline
 	for i := range b.rows {
@@ -81,27 +81,27 @@ func (b *builder) timeline() timeline {
 	return line
 }
 
-// before is how many steps are older. What has no time comes first.
-func (l timeline) before(t time.Time) int {
+// countBefore is how many steps are older. What has no time comes first.
+func (l timeline) countBefore(t time.Time) int {
 	return sort.Search(len(l), func(i int) bool { return !l[i].Before(t) })
 }
 
-// behind is how many steps are not newer. What has no time comes last.
-func (l timeline) behind(t time.Time) int {
+// countUntil is how many steps are not newer. What has no time comes last.
+func (l timeline) countUntil(t time.Time) int {
 	if t.IsZero() {
 		return len(l)
 	}
 	return sort.Search(len(l), func(i int) bool { return l[i].After(t) })
 }
 
-// order compares rows: events stand behind the steps that they follow, by time.
-func order(a, b row) int {
+// compareRows compares rows: events stand behind the steps that they follow, by time.
+func compareRows(a, b row) int {
 	if c := cmp.Compare(a.step, b.step); c != 0 {
 		return c
 	}
 	switch {
 	case a.event && b.event:
-		return a.at().Compare(b.at())
+		return a.earliestTime().Compare(b.earliestTime())
 	case a.event:
 		return 1
 	case b.event:
@@ -110,8 +110,8 @@ func order(a, b row) int {
 	return 0
 }
 
-// at is when the item of a row was there at the earliest.
-func (r *row) at() time.Time {
+// earliestTime is when the item of a row was there at the earliest.
+func (r *row) earliestTime() time.Time {
 	if r.item.Time.Before(r.notBefore) {
 		return r.notBefore
 	}
@@ -122,10 +122,10 @@ func (r *row) at() time.Time {
 // other: room for events between them.
 const stride = 1 << 24
 
-// arrange puts the items into their order and gives them positions. A step has the one
+// arrangeItems puts the items into their order and gives them positions. A step has the one
 // of its file's number; two files of one number collide.
-func (b *builder) arrange() {
-	slices.SortStableFunc(b.rows, order)
+func (b *builder) arrangeItems() {
+	slices.SortStableFunc(b.rows, compareRows)
 	last := int64(-1)
 	for i := range b.rows {
 		r := &b.rows[i]
@@ -156,8 +156,8 @@ func (b *builder) markBlocking() {
 	}
 }
 
-// finish sets what follows from the items and events.
-func (b *builder) finish() {
+// finishSession sets what follows from the items and events.
+func (b *builder) finishSession() {
 	s := b.session
 	for i := range s.Items {
 		t := s.Items[i].Time
@@ -184,18 +184,18 @@ type delegation struct {
 	again   []*event // further results of it
 }
 
-// correlation is what the result has to carry: what the spawn says, or else the
+// resultCorrelation is what the result has to carry: what the spawn says, or else the
 // child's id, which the design waits by (ISOLATION.md, Spawning an Agent).
-func (d *delegation) correlation() string {
+func (d *delegation) resultCorrelation() string {
 	if d.request != nil && d.request.correlation != "" {
 		return d.request.correlation
 	}
 	return d.child
 }
 
-// answered reports whether the step's own observation stands for the result: nothing
+// isAnswered reports whether the step's own observation stands for the result: nothing
 // says that another one was to come.
-func (d *delegation) answered() bool { return d.request == nil && d.answer == nil }
+func (d *delegation) isAnswered() bool { return d.request == nil && d.answer == nil }
 
 // matcher brings the spawn steps and the captured events together.
 type matcher struct {
@@ -204,42 +204,42 @@ type matcher struct {
 	tied   map[string]string // the child by the correlation of its spawn
 }
 
-// match gives every event to a delegation, in the order of time: the first of the
+// matchEvents gives every event to a delegation, in the order of time: the first of the
 // child that has none yet. A spawn without a step is a delegation of its own. What
 // belongs to no agent of the workspace is left.
-func match(agents map[string]*history, steps []*delegation, events []*event) (all []*delegation, left []*event) {
+func matchEvents(agents map[string]*history, steps []*delegation, events []*event) (all []*delegation, left []*event) {
 	all = steps
-	m := matcher{agents: agents, queues: queued(all, func(*delegation) bool { return true }), tied: map[string]string{}}
+	m := matcher{agents: agents, queues: queueDelegations(all, func(*delegation) bool { return true }), tied: map[string]string{}}
 	for _, ev := range events {
 		if ev.result {
 			continue
 		}
-		d := m.spawned(ev)
-		if d == nil && agents[m.parent(ev)] == nil {
+		d := m.findSpawn(ev)
+		if d == nil && agents[m.parentOf(ev)] == nil {
 			left = append(left, ev)
 			continue
 		}
 		if d == nil {
-			d = &delegation{parent: m.parent(ev)}
+			d = &delegation{parent: m.parentOf(ev)}
 			all = append(all, d)
 		}
 		d.request, d.child = ev, cmp.Or(d.child, ev.child)
 	}
-	m.queues = queued(all, func(d *delegation) bool { return d.child != "" })
+	m.queues = queueDelegations(all, func(d *delegation) bool { return d.child != "" })
 	for _, d := range all {
-		m.tied[d.correlation()] = d.child
+		m.tied[d.resultCorrelation()] = d.child
 	}
 	later := slices.DeleteFunc(slices.Clone(events), func(ev *event) bool {
-		return !ev.result || ev.correlation != "" && m.returned(ev, ev.correlation)
+		return !ev.result || ev.correlation != "" && m.giveResult(ev, ev.correlation)
 	})
-	later = slices.DeleteFunc(later, func(ev *event) bool { return m.returned(ev, "") })
-	return all, append(left, again(all, later)...)
+	later = slices.DeleteFunc(later, func(ev *event) bool { return m.giveResult(ev, "") })
+	return all, append(left, matchRepeated(all, later)...)
 }
 
-// again gives results of children that all have theirs to the delegation with their
+// matchRepeated gives results of children that all have theirs to the delegation with their
 // correlation, else to the last one of the child, and returns those that fit none.
-func again(all []*delegation, events []*event) (left []*event) {
-	answered := queued(all, func(d *delegation) bool { return d.answer != nil })
+func matchRepeated(all []*delegation, events []*event) (left []*event) {
+	answered := queueDelegations(all, func(d *delegation) bool { return d.answer != nil })
 	for _, ev := range events {
 		var found *delegation
 		if of := answered[wanted{ev.child, ev.parent, ""}]; len(of) > 0 {
@@ -257,9 +257,9 @@ func again(all []*delegation, events []*event) (left []*event) {
 	return left
 }
 
-// parent is the agent that an event of a spawn is from, or a result for; "" when it
+// parentOf is the agent that an event of a spawn is from, or a result for; "" when it
 // does not say.
-func (m *matcher) parent(ev *event) string {
+func (m *matcher) parentOf(ev *event) string {
 	if ev.parent == "" && !ev.result && m.agents[ev.source] != nil {
 		return ev.source
 	}
@@ -274,25 +274,25 @@ func (m *matcher) childOf(ev *event) string {
 	return cmp.Or(ev.child, m.tied[ev.correlation])
 }
 
-// spawned is the step that an event of a spawn belongs to, nil for none.
-func (m *matcher) spawned(ev *event) *delegation {
-	parent, lacks := m.parent(ev), func(d *delegation) bool { return d.request == nil }
+// findSpawn is the step that an event of a spawn belongs to, nil for none.
+func (m *matcher) findSpawn(ev *event) *delegation {
+	parent, lacks := m.parentOf(ev), func(d *delegation) bool { return d.request == nil }
 	if ev.child != "" {
-		if d := m.queues.next(wanted{ev.child, parent, ""}, lacks); d != nil {
+		if d := m.queues.nextLacking(wanted{ev.child, parent, ""}, lacks); d != nil {
 			return d
 		}
 	}
 	if parent == "" {
 		return nil
 	}
-	return m.queues.next(wanted{"", parent, ""}, lacks)
+	return m.queues.nextLacking(wanted{"", parent, ""}, lacks)
 }
 
-// returned gives a result to a delegation with a correlation, "" for any, and reports
+// giveResult gives a result to a delegation with a correlation, "" for any, and reports
 // whether there was one.
-func (m *matcher) returned(ev *event, correlation string) bool {
+func (m *matcher) giveResult(ev *event, correlation string) bool {
 	ev.child = m.childOf(ev)
-	d := m.queues.next(wanted{ev.child, ev.parent, correlation}, func(d *delegation) bool { return d.answer == nil })
+	d := m.queues.nextLacking(wanted{ev.child, ev.parent, correlation}, func(d *delegation) bool { return d.answer == nil })
 	if d != nil {
 		d.answer = ev
 		ev.parent = d.parent
@@ -300,9 +300,9 @@ func (m *matcher) returned(ev *event, correlation string) bool {
 	return d != nil
 }
 
-// model is what the model has of it.
-func (d *delegation) model() *session.Delegation {
-	m := &session.Delegation{Agent: d.child, Child: d.child, Correlation: d.correlation()}
+// toModel is what the model has of it.
+func (d *delegation) toModel() *session.Delegation {
+	m := &session.Delegation{Agent: d.child, Child: d.child, Correlation: d.resultCorrelation()}
 	if d.request != nil {
 		m.Task, m.Tools, m.Timeout = d.request.said, d.request.tools, d.request.timeout
 	}
@@ -340,13 +340,13 @@ var (
 	errLoop    = errors.New("its links lead in a circle")
 )
 
-// find is the name to open a file or folder by, and what is there. An os.Root follows
+// findFile is the name to open a file or folder by, and what is there. An os.Root follows
 // relative links itself, but takes every absolute one for one that leads out.
-func (r *resolver) find(name string) (string, fs.FileInfo, error) {
+func (r *resolver) findFile(name string) (string, fs.FileInfo, error) {
 	if info, err := r.root.Stat(name); err == nil {
 		return name, info, nil
 	}
-	t := r.follow(name)
+	t := r.followPath(name)
 	if t.outside {
 		t.err = errOutside
 	}
@@ -356,9 +356,9 @@ func (r *resolver) find(name string) (string, fs.FileInfo, error) {
 // mostLinks is how many links one path may go through, as on Linux. More are a loop.
 const mostLinks = 40
 
-// follow walks a path below the folder; an absolute one must begin with the folder's.
-func (r *resolver) follow(name string) target {
-	rest, ok := r.below(name)
+// followPath walks a path below the folder; an absolute one must begin with the folder's.
+func (r *resolver) followPath(name string) target {
+	rest, ok := r.relativePath(name)
 	if !ok {
 		return target{outside: true}
 	}
@@ -380,7 +380,7 @@ func (r *resolver) follow(name string) target {
 		at := path.Join(append(real[:len(real):len(real)], part)...)
 		info, err := r.root.Lstat(at)
 		if err != nil {
-			return target{outside: leaves(len(real)+1, parts), err: err}
+			return target{outside: leavesFolder(len(real)+1, parts), err: err}
 		}
 		if info.Mode()&os.ModeSymlink == 0 {
 			real = append(real, part)
@@ -394,7 +394,7 @@ func (r *resolver) follow(name string) target {
 			return target{err: err}
 		}
 		if link = filepath.ToSlash(link); path.IsAbs(link) {
-			if link, ok = r.below(link); !ok {
+			if link, ok = r.relativePath(link); !ok {
 				return target{outside: true}
 			}
 			real = nil
@@ -409,8 +409,8 @@ func (r *resolver) follow(name string) target {
 	return target{real: at, info: info}
 }
 
-// below is a path relative to the folder.
-func (r *resolver) below(name string) (string, bool) {
+// relativePath is a path relative to the folder.
+func (r *resolver) relativePath(name string) (string, bool) {
 	if !path.IsAbs(name) && !filepath.IsAbs(name) {
 		return name, true
 	}
@@ -423,9 +423,9 @@ func (r *resolver) below(name string) (string, bool) {
 	return "", false
 }
 
-// leaves reports whether the rest of a path goes up past the folder from a place that
+// leavesFolder reports whether the rest of a path goes up past the folder from a place that
 // is so deep below it.
-func leaves(depth int, parts []string) bool {
+func leavesFolder(depth int, parts []string) bool {
 	for _, part := range parts {
 		switch part {
 		case "", ".":
@@ -440,10 +440,10 @@ func leaves(depth int, parts []string) bool {
 	return false
 }
 
-// folder is where an agent's folder lies without links: two names may lead to one.
-func (r *resolver) folder(name string) string {
-	if t := r.follow(name); t.real != "" {
-		return shown(t.real)
+// realFolder is where an agent's folder lies without links: two names may lead to one.
+func (r *resolver) realFolder(name string) string {
+	if t := r.followPath(name); t.real != "" {
+		return displayName(t.real)
 	}
-	return shown(name)
+	return displayName(name)
 }

@@ -92,7 +92,7 @@ func namesEvent(line []byte) bool {
 // decodeEvent reads a line of a capture: its event, and what that said. known is
 // false for events of other kinds.
 func decodeEvent(line []byte) (ev event, text string, known bool, wrong *damage) {
-	rec, usable, wrong := decode[eventLine](line)
+	rec, usable, wrong := decodeObject[eventLine](line)
 	if !usable {
 		return ev, "", false, wrong
 	}
@@ -100,35 +100,35 @@ func decodeEvent(line []byte) (ev event, text string, known bool, wrong *damage)
 	if !ev.result && !spawnWords[rec.Type] && !spawnWords[rec.Topic] {
 		return ev, "", false, nil
 	}
-	p, usable, damaged := decode[payload](rec.payload(line))
+	p, usable, damaged := decodeObject[payload](rec.decodePayload(line))
 	if !usable {
 		return ev, "", false, &damage{damaged.kind, "its payload: " + damaged.why}
 	}
 	if wrong = cmp.Or(wrong, damaged); wrong != nil {
 		ev.faults = append(ev.faults, session.Fault{Kind: wrong.kind, Field: "line", Detail: wrong.why})
 	}
-	ev.id, ev.source, ev.parent, ev.child, ev.tools = rec.ID, shown(rec.Source), shown(p.Parent), shown(p.Child), p.Tools
-	ev.correlation = rec.correlation()
+	ev.id, ev.source, ev.parent, ev.child, ev.tools = rec.ID, displayName(rec.Source), displayName(p.Parent), displayName(p.Child), p.Tools
+	ev.correlation = rec.findCorrelation()
 	ev.failed = ev.result && (p.Success == nil && p.Error != "" || p.Success != nil && !*p.Success)
 	text = p.Goal
 	if ev.result {
-		text = p.answer()
+		text = p.answerText()
 	}
 	ev.said, ev.size = session.DigestOf(text), len(text)
-	ev.times(&rec, &p)
+	ev.readTimes(&rec, &p)
 	return ev, text, true, nil
 }
 
-func (ev *event) times(rec *eventLine, p *payload) {
+func (ev *event) readTimes(rec *eventLine, p *payload) {
 	stored := rec.Time
 	if len(stored) == 0 {
 		stored = rec.JSONTime
 	}
 	var ok bool
-	if ev.time, ok = instant(stored); !ok {
+	if ev.time, ok = parseInstant(stored); !ok {
 		ev.faults = append(ev.faults, badTime(stored))
 	}
-	if ms, ok := milliseconds(p.Timeout); ok && ms > 0 {
+	if ms, ok := parseMilliseconds(p.Timeout); ok && ms > 0 {
 		ev.timeout = time.Duration(min(ms, int64(1<<62)/int64(time.Millisecond))) * time.Millisecond
 	}
 }
@@ -136,10 +136,10 @@ func (ev *event) times(rec *eventLine, p *payload) {
 // anyBase64 makes either alphabet of base64 the common one.
 var anyBase64 = strings.NewReplacer("-", "+", "_", "/")
 
-// payload is the JSON object of the payload: as it is, as a text, or as the base64
+// decodePayload is the JSON object of the payload: as it is, as a text, or as the base64
 // that Protobuf's JSON form has for bytes, which is read in both alphabets, padded or
 // not. Without one, the line is the payload.
-func (rec *eventLine) payload(line []byte) []byte {
+func (rec *eventLine) decodePayload(line []byte) []byte {
 	if len(rec.Payload) == 0 || rec.Payload.Kind() == 'n' {
 		return line
 	}
@@ -153,9 +153,9 @@ func (rec *eventLine) payload(line []byte) []byte {
 	return []byte(text)
 }
 
-// correlation is the id that ties a result to its spawn: Python writes it with a
+// findCorrelation is the id that ties a result to its spawn: Python writes it with a
 // prefix, Rust without (loom-py agent/envelope.py, core messaging/envelope.rs).
-func (rec *eventLine) correlation() string {
+func (rec *eventLine) findCorrelation() string {
 	for _, name := range []string{"loom.correlation_id", "correlation_id"} {
 		if id, ok := rec.Metadata[name].(string); ok && id != "" {
 			return id
@@ -164,9 +164,9 @@ func (rec *eventLine) correlation() string {
 	return ""
 }
 
-// answer is the text that came back; an answer that is no text is the JSON of it.
-func (p *payload) answer() string {
-	text := compact(p.Result)
+// answerText is the text that came back; an answer that is no text is the JSON of it.
+func (p *payload) answerText() string {
+	text := compactJSON(p.Result)
 	if p.Result.Kind() == '"' {
 		var s string
 		if json.Unmarshal(p.Result, &s, tolerant) == nil {
@@ -200,8 +200,8 @@ func (ev *event) callID() string {
 	return cmp.Or(ev.id, ev.key)
 }
 
-// args are the arguments of a spawn that no step tells of.
-func (ev *event) args(goal string) jsontext.Value {
+// composeArgs are the arguments of a spawn that no step tells of.
+func (ev *event) composeArgs(goal string) jsontext.Value {
 	args, err := json.Marshal(struct {
 		Child string `json:"child_id"`
 		Goal  string `json:"goal"`
@@ -238,9 +238,9 @@ type damage struct {
 // tolerant takes what Python's json module writes and reads.
 var tolerant = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
-// decode reads a JSON object. One with doubled names or text that is not Unicode is
+// decodeObject reads a JSON object. One with doubled names or text that is not Unicode is
 // usable, and damage says what is wrong with it; nil means nothing.
-func decode[T any](data []byte) (value T, usable bool, wrong *damage) {
+func decodeObject[T any](data []byte) (value T, usable bool, wrong *damage) {
 	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
 		return value, false, &damage{session.Undecodable, "it is not a JSON object"}
 	}
@@ -265,18 +265,18 @@ func decode[T any](data []byte) (value T, usable bool, wrong *damage) {
 // decodeStep reads a step. Without an id and a tool it is none: Step.from_dict wants
 // both.
 func decodeStep(data []byte) (s step, usable bool, wrong *damage) {
-	s, usable, wrong = decode[step](data)
+	s, usable, wrong = decodeObject[step](data)
 	if usable && (s.ID == "" || s.Tool == "") {
 		return s, false, &damage{session.Undecodable, "it lacks id or tool_name"}
 	}
 	return s, usable, wrong
 }
 
-// args is the text of the arguments without the white space around its parts.
-func (s *step) args() string { return compact(s.Args) }
+// compactArgs is the text of the arguments without the white space around its parts.
+func (s *step) compactArgs() string { return compactJSON(s.Args) }
 
-// compact is a JSON value without white space, "" for null and for nothing.
-func compact(v jsontext.Value) string {
+// compactJSON is a JSON value without white space, "" for null and for nothing.
+func compactJSON(v jsontext.Value) string {
 	if len(v) == 0 || v.Kind() == 'n' {
 		return ""
 	}
@@ -287,8 +287,8 @@ func compact(v jsontext.Value) string {
 	return string(v)
 }
 
-// members are the arguments that are strings, by name.
-func (s *step) members() map[string]string {
+// stringArgs are the arguments that are strings, by name.
+func (s *step) stringArgs() map[string]string {
 	var all map[string]jsontext.Value
 	if json.Unmarshal(s.Args, &all, tolerant) != nil {
 		return nil
@@ -303,21 +303,21 @@ func (s *step) members() map[string]string {
 	return texts
 }
 
-// failed reports whether the tool did not succeed.
-func (s *step) failed() bool { return s.Success != nil && !*s.Success }
+// hasFailed reports whether the tool did not succeed.
+func (s *step) hasFailed() bool { return s.Success != nil && !*s.Success }
 
-// answer is what the step says of the tool's result: of a failure the error.
-func (s *step) answer() string {
-	if s.failed() && s.Error != "" {
+// answerText is what the step says of the tool's result: of a failure the error.
+func (s *step) answerText() string {
+	if s.hasFailed() && s.Error != "" {
 		return s.Error
 	}
 	return s.Observation
 }
 
-// instant reads milliseconds since 1970, as a number or, as Protobuf writes 64-bit
+// parseInstant reads milliseconds since 1970, as a number or, as Protobuf writes 64-bit
 // numbers, as a text. Nothing, null and 0 are no time and no mistake.
-func instant(v jsontext.Value) (t time.Time, ok bool) {
-	ms, ok := milliseconds(v)
+func parseInstant(v jsontext.Value) (t time.Time, ok bool) {
+	ms, ok := parseMilliseconds(v)
 	const year10000 = 253402300800000
 	if !ok || ms < 0 || ms >= year10000 {
 		return t, false
@@ -328,7 +328,7 @@ func instant(v jsontext.Value) (t time.Time, ok bool) {
 	return time.UnixMilli(ms).UTC(), true
 }
 
-func milliseconds(v jsontext.Value) (ms int64, ok bool) {
+func parseMilliseconds(v jsontext.Value) (ms int64, ok bool) {
 	if len(v) == 0 || v.Kind() == 'n' {
 		return 0, true
 	}
@@ -351,27 +351,27 @@ const (
 )
 
 // keyOf is the key of the items of a step.
-func keyOf(a agent, file stepFile) string { return path.Join(a.id, shown(file.name)) }
+func keyOf(a agent, file stepFile) string { return path.Join(a.id, displayName(file.name)) }
 
 // stepItem is the call of a step.
 func stepItem(agent string, s *step, raw []byte) session.Item {
-	args := s.args()
+	args := s.compactArgs()
 	it := session.Item{
 		Table: tableSteps, Role: session.Assistant, Agent: agent, Size: int64(len(args)),
 		Calls: []session.Call{{ID: s.ID, Name: s.Tool, Args: args, Form: session.FormOf(args)}},
 		Body:  &session.Body{Raw: raw},
 	}
-	it.Time, _ = instant(s.Time)
-	meaning(&it)
+	it.Time, _ = parseInstant(s.Time)
+	setMeaning(&it)
 	return it
 }
 
 // observationItem is the result of a step.
 func observationItem(agent string, s *step) session.Item {
-	it := resultItem(tableObservations, agent, s.ID, s.answer(), s.failed())
+	it := resultItem(tableObservations, agent, s.ID, s.answerText(), s.hasFailed())
 	it.Results[0].Name = s.Tool
-	it.Time, _ = instant(s.Time)
-	meaning(&it)
+	it.Time, _ = parseInstant(s.Time)
+	setMeaning(&it)
 	return it
 }
 
@@ -397,7 +397,7 @@ func textItem(table string, role session.Role, agent, text string) session.Item 
 	if text == "" || it.Flags.Has(session.BlankText) {
 		it.Flags |= session.Blank
 	}
-	meaning(&it)
+	setMeaning(&it)
 	return it
 }
 
@@ -410,13 +410,13 @@ func eventItem(table, agent string, ev *event, text string, raw []byte) session.
 	case tableAnswers:
 		it = textItem(table, session.Assistant, agent, text)
 	case tableSpawns:
-		it = stepItem(agent, &step{ID: ev.callID(), Tool: spawnTool, Args: ev.args(text)}, nil)
+		it = stepItem(agent, &step{ID: ev.callID(), Tool: spawnTool, Args: ev.composeArgs(text)}, nil)
 		it.Table = table
 	case tableResults:
 		it = resultItem(table, agent, ev.callID(), text, ev.failed)
 		it.Results[0].Child, it.Results[0].Correlation = ev.child, ev.correlation
 		it.Results[0].Name = spawnTool
-		meaning(&it)
+		setMeaning(&it)
 	}
 	it.Time, it.Body.Raw = ev.time, raw
 	return it
@@ -425,43 +425,43 @@ func eventItem(table, agent string, ev *event, text string, raw []byte) session.
 // otherItem is a record of a history that is no step.
 func otherItem(raw []byte) session.Item {
 	it := session.Item{Table: tableSteps, Kind: session.Other, Body: &session.Body{Raw: raw}}
-	meaning(&it)
+	setMeaning(&it)
 	return it
 }
 
-// meaning sets the digest of what an item with its body says.
-func meaning(it *session.Item) {
+// setMeaning sets the digest of what an item with its body says.
+func setMeaning(it *session.Item) {
 	var m session.Meaning
 	m.Reset(it.Role, it.Agent)
-	m.Mark(byte(it.Kind))
+	m.AddMark(byte(it.Kind))
 	if it.Kind == session.Other {
-		m.Add(session.DigestOf(it.Body.Raw))
+		m.AddDigest(session.DigestOf(it.Body.Raw))
 	}
-	m.Add(session.DigestOf(it.Body.Text))
-	m.Mark('c')
+	m.AddDigest(session.DigestOf(it.Body.Text))
+	m.AddMark('c')
 	for i := range it.Calls {
 		c := &it.Calls[i]
-		m.Add(session.DigestOf(c.ID))
-		m.Add(session.DigestOf(c.Name))
-		m.Add(session.DigestOf(c.Args))
+		m.AddDigest(session.DigestOf(c.ID))
+		m.AddDigest(session.DigestOf(c.Name))
+		m.AddDigest(session.DigestOf(c.Args))
 	}
-	m.Mark('r')
+	m.AddMark('r')
 	for i := range it.Results {
 		r := &it.Results[i]
-		m.Add(session.DigestOf(r.CallID))
-		m.Add(r.Digest)
-		m.Mark(map[bool]byte{true: 1}[r.IsError])
+		m.AddDigest(session.DigestOf(r.CallID))
+		m.AddDigest(r.Digest)
+		m.AddMark(map[bool]byte{true: 1}[r.IsError])
 	}
 	it.Meaning = m.Digest()
 }
 
-// fill reads the texts of an item again. A record that was changed or taken away
+// fillItem reads the texts of an item again. A record that was changed or taken away
 // meanwhile leaves them empty.
-func (l *loom) fill(agent string, it *session.Item) {
+func (l *loom) fillItem(agent string, it *session.Item) {
 	it.Body = &session.Body{}
 	switch it.Table {
 	case tableSteps, tableObservations:
-		raw, err := l.read(path.Join(l.byID[agent].dir, historyFolder, path.Base(it.Key)))
+		raw, err := l.readStepFile(path.Join(l.byID[agent].dir, historyFolder, path.Base(it.Key)))
 		if err != nil {
 			return
 		}
@@ -469,17 +469,17 @@ func (l *loom) fill(agent string, it *session.Item) {
 			it.Body.Raw = bytes.Clone(raw)
 		}
 		if s, usable, _ := decodeStep(raw); usable {
-			fillFrom(it, s.args(), s.answer())
+			fillFrom(it, s.compactArgs(), s.answerText())
 		}
 	default:
 		ev := l.events[it.Key]
-		text, raw, err := l.textOf(ev)
+		text, raw, err := l.rereadEvent(ev)
 		if err != nil {
 			return
 		}
 		full := eventItem(it.Table, agent, ev, text, raw)
 		it.Body = full.Body
-		fillFrom(it, compact(ev.args(text)), text)
+		fillFrom(it, compactJSON(ev.composeArgs(text)), text)
 	}
 }
 

@@ -20,10 +20,10 @@ func opened(t *testing.T, write func(w *loomtest.Workspace)) *registry.Opened {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return open(t, w.Folder)
+	return openWorkspace(t, w.Folder)
 }
 
-func open(t *testing.T, path string) *registry.Opened {
+func openWorkspace(t *testing.T, path string) *registry.Opened {
 	t.Helper()
 	o, err := registry.Open(t.Context(), path, "loom", nil, store.Options{})
 	if err != nil {

@@ -29,12 +29,12 @@ type looked struct {
 // names what it offloads by them).
 var fileMembers = []string{"path", "file_path", "file", "url"}
 
-// arguments are the files that the arguments of a step name. One that does not exist
+// findArgumentFiles are the files that the arguments of a step name. One that does not exist
 // is left out: whether there ought to be one depends on the tool. So is one outside,
 // unless the tool is one for files or a URL says that it is a file.
-func (b *builder) arguments(s *step) []session.Output {
+func (b *builder) findArgumentFiles(s *step) []session.Output {
 	var list []session.Output
-	given := s.members()
+	given := s.stringArgs()
 	for _, member := range fileMembers {
 		name, isFile := given[member], strings.HasPrefix(s.Tool, "fs:")
 		if member == "url" {
@@ -43,15 +43,15 @@ func (b *builder) arguments(s *step) []session.Output {
 		if name == "" {
 			continue
 		}
-		if o := b.output(name); o.Real != "" || o.Outside && isFile {
+		if o := b.findOutput(name); o.Real != "" || o.Outside && isFile {
 			list = append(list, o)
 		}
 	}
 	return list
 }
 
-// outcome is the file that a step's result was put into.
-func (b *builder) outcome(s *step) []session.Output {
+// findOutcome is the file that a step's result was put into.
+func (b *builder) findOutcome(s *step) []session.Output {
 	name := s.OutcomeRef
 	if of := fileURL(name); of != "" {
 		name = of
@@ -59,7 +59,7 @@ func (b *builder) outcome(s *step) []session.Output {
 	if name == "" {
 		return nil
 	}
-	o := b.output(name)
+	o := b.findOutput(name)
 	o.Path = s.OutcomeRef
 	return []session.Output{o}
 }
@@ -73,11 +73,11 @@ func fileURL(text string) string {
 	return u.Path
 }
 
-// output finds a file that an agent names. The design's examples name files from the
+// findOutput finds a file that an agent names. The design's examples name files from the
 // agent's folder ("outputs/a.json"), from the workspace ("main/outputs/a.json",
 // ".loom/cache/web/a.txt") and from above it ("workspace/main/outputs/a.json"): the
 // first that exists is meant, and else the agent's own.
-func (b *builder) output(name string) session.Output {
+func (b *builder) findOutput(name string) session.Output {
 	o := session.Output{Path: name}
 	tried := []string{name}
 	if !path.IsAbs(name) {
@@ -87,15 +87,15 @@ func (b *builder) output(name string) session.Output {
 		}
 	}
 	for i, name := range tried {
-		t := b.follow(name)
+		t := b.followPath(name)
 		if i == 0 {
 			o.Outside = t.outside
 		}
 		if t.real == "" || !t.info.Mode().IsRegular() {
 			continue
 		}
-		found := b.look(t)
-		return session.Output{Path: o.Path, Real: shown(t.real), Bytes: found.bytes, Hash: found.wrong}
+		found := b.inspectFile(t)
+		return session.Output{Path: o.Path, Real: displayName(t.real), Bytes: found.bytes, Hash: found.wrong}
 	}
 	return o
 }
@@ -112,15 +112,15 @@ var hashedName = pattern.Lazy(`_([0-9a-f]{16})\.[^.]+$`)
 // longestOutput is the size up to which an output is read, in bytes.
 const longestOutput = 64 << 20
 
-// look is what a file holds, looked at once for a tree.
-func (b *builder) look(t target) looked {
+// inspectFile is what a file holds, looked at once for a tree.
+func (b *builder) inspectFile(t target) looked {
 	found, known := b.looked[t.real]
 	if known {
 		return found
 	}
 	found.bytes = t.info.Size()
 	if digest := hashedName().FindStringSubmatch(path.Base(t.real)); digest != nil && isOffloaded(t.real) && found.bytes <= longestOutput {
-		sum, err := b.sum(t.real)
+		sum, err := b.hashFile(t.real)
 		found.wrong = err == nil && !strings.HasPrefix(sum, digest[1])
 	}
 	b.looked[t.real] = found
@@ -133,9 +133,9 @@ func isOffloaded(real string) bool {
 	return strings.Contains("/"+real, "/.loom/cache/") || strings.Contains(real, "/"+outputsFolder+"/")
 }
 
-// sum is the SHA-256 of a file in hex.
-func (b *builder) sum(name string) (string, error) {
-	f, _, err := b.open(name)
+// hashFile is the SHA-256 of a file in hex.
+func (b *builder) hashFile(name string) (string, error) {
+	f, _, err := b.openFile(name)
 	if err != nil {
 		return "", err
 	}
@@ -160,10 +160,10 @@ const longestEvent = 16 << 20
 // tableEvents is the table of a Ref to a line of a capture that belongs to no session.
 const tableEvents = "events"
 
-// events reads the spawns and results of a capture. A file without any, and without a
+// readEvents reads the spawns and results of a capture. A file without any, and without a
 // broken line that names one, is somebody's data, and nothing in it is a fault.
-func (w workspace) events(ctx context.Context, c capture) (list []*event, faults []session.Fault, err error) {
-	f, _, err := w.open(c.path)
+func (w workspace) readEvents(ctx context.Context, c capture) (list []*event, faults []session.Fault, err error) {
+	f, _, err := w.openFile(c.path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -173,11 +173,11 @@ func (w workspace) events(ctx context.Context, c capture) (list []*event, faults
 		switch {
 		case err == io.EOF:
 			if len(list) > 0 || broken.named {
-				faults = broken.fault(c)
+				faults = broken.reportFault(c)
 			}
 			return list, faults, f.Close()
 		case errors.Is(err, lines.ErrTooLong):
-			broken.add(line.Number, fmt.Sprintf("it is longer than %d MiB", longestEvent>>20))
+			broken.addLine(line.Number, fmt.Sprintf("it is longer than %d MiB", longestEvent>>20))
 			continue
 		case err != nil:
 			return list, nil, errors.Join(err, f.Close())
@@ -186,22 +186,22 @@ func (w workspace) events(ctx context.Context, c capture) (list []*event, faults
 		}
 		ev, _, known, wrong := decodeEvent(line.Text)
 		if wrong != nil {
-			broken.add(line.Number, wrong.why)
+			broken.addLine(line.Number, wrong.why)
 			broken.named = broken.named || namesEvent(line.Text)
 		}
 		if known {
-			ev.key = shown(c.path) + ":" + strconv.FormatInt(line.Number, 10)
+			ev.key = displayName(c.path) + ":" + strconv.FormatInt(line.Number, 10)
 			ev.at = span{c.path, filelog.Span{Offset: line.Offset, Length: len(line.Text)}}
-			list = append(list, ev.of(c.owner))
+			list = append(list, ev.completeFor(c.owner))
 		}
 	}
 	return nil, nil, errors.Join(ctx.Err(), f.Close())
 }
 
-// of completes an event from the folder that it was captured in: what an agent's own
+// completeFor completes an event from the folder that it was captured in: what an agent's own
 // capture leaves open is about that agent. A spawn that names it as the child was
 // received there, as was a result that names it as the parent.
-func (ev event) of(owner string) *event {
+func (ev event) completeFor(owner string) *event {
 	switch {
 	case owner == "":
 	case ev.result && ev.parent != owner && ev.child == "" && ev.source == "":
@@ -220,7 +220,7 @@ type brokenLines struct {
 	named bool    // one names a spawn or a result
 }
 
-func (b *brokenLines) add(number int64, why string) {
+func (b *brokenLines) addLine(number int64, why string) {
 	const told = 10
 	if b.count++; b.count == 1 {
 		b.why = why
@@ -230,7 +230,7 @@ func (b *brokenLines) add(number int64, why string) {
 	}
 }
 
-func (b *brokenLines) fault(c capture) []session.Fault {
+func (b *brokenLines) reportFault(c capture) []session.Fault {
 	if b.count == 0 {
 		return nil
 	}
@@ -246,14 +246,14 @@ func (b *brokenLines) fault(c capture) []session.Fault {
 		detail += "; nor can these lines be read: " + also
 	}
 	return []session.Fault{{
-		Kind: session.Undecodable, Item: -1, Field: "a line of " + shown(c.path), Detail: detail, Count: b.count, Lost: true,
-		Ref: session.Ref{Table: tableEvents, Key: shown(c.path) + ":" + numbers[0]},
+		Kind: session.Undecodable, Item: -1, Field: "a line of " + displayName(c.path), Detail: detail, Count: b.count, Lost: true,
+		Ref: session.Ref{Table: tableEvents, Key: displayName(c.path) + ":" + numbers[0]},
 	}}
 }
 
-// textOf reads what an event said again.
-func (w workspace) textOf(ev *event) (text string, raw []byte, err error) {
-	f, _, err := w.open(ev.at.path)
+// rereadEvent reads what an event said again.
+func (w workspace) rereadEvent(ev *event) (text string, raw []byte, err error) {
+	f, _, err := w.openFile(ev.at.path)
 	if err != nil {
 		return "", nil, err
 	}

@@ -18,7 +18,7 @@ func outputs(t *testing.T, w *loomtest.Workspace, s loomtest.Step) (call, result
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	main := sessions(t, open(t, w.Folder))["main"]
+	main := sessions(t, openWorkspace(t, w.Folder))["main"]
 	return main.Items[0].Outputs, main.Items[1].Outputs
 }
 
@@ -95,7 +95,7 @@ func TestAbsolutePathsIntoTheFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{folder, link} {
-		s := sessions(t, open(t, path))["main"]
+		s := sessions(t, openWorkspace(t, path))["main"]
 		for i, want := range []string{"main/outputs/a", "main/outputs/a", "main/outputs/a", ""} {
 			if o := s.Items[2*i+1].Outputs[0]; o.Real != want || o.Outside != (want == "") {
 				t.Errorf("%s, step %d: %+v", path, i+1, o)
@@ -120,7 +120,7 @@ func TestAbsoluteLinksInTheFolder(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	o := open(t, folder)
+	o := openWorkspace(t, folder)
 	all := sessions(t, o)
 	if got, want := show(all["child"]), "steps: step_001 a()\nobservations: <step_001 \"\"\nanswers: assistant \"r\"\n"; got != want {
 		t.Errorf("child\n%swant\n%s", got, want)
@@ -144,7 +144,7 @@ func TestNamesThatLookAlike(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Skipf("this file system has no such names: %v", err)
 	}
-	all := sessions(t, open(t, w.Folder))
+	all := sessions(t, openWorkspace(t, w.Folder))
 	if len(all) != 8 {
 		t.Errorf("%d agents", len(all))
 	}

@@ -52,13 +52,13 @@ func (l *loom) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 			yield(nil, ctx.Err())
 			return
 		}
-		trees := forest.Group(l.heads())
+		trees := forest.GroupHeads(l.listHeads())
 		for i, tree := range trees {
 			trees[i] = nil // the caller's from here on
 			looked := map[string]looked{}
 			for _, s := range tree.Sessions {
 				b := builder{loom: l, history: l.byID[s.ID], session: s, looked: looked}
-				if err := b.build(ctx); err != nil {
+				if err := b.buildSession(ctx); err != nil {
 					yield(nil, err)
 					return
 				}
@@ -70,9 +70,9 @@ func (l *loom) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	}
 }
 
-// heads are the sessions without their items. Nothing records a parent with its
+// listHeads are the sessions without their items. Nothing records a parent with its
 // child: it is the one whose spawns name it.
-func (l *loom) heads() []forest.Head {
+func (l *loom) listHeads() []forest.Head {
 	heads := make([]forest.Head, len(l.agents))
 	for i, h := range l.agents {
 		heads[i].Session = &session.Session{ID: h.id}
@@ -92,7 +92,7 @@ func (l *loom) Fill(ctx context.Context, tree *session.Tree) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			l.fill(s.Agent, &s.Items[i])
+			l.fillItem(s.Agent, &s.Items[i])
 		}
 	}
 	return nil
@@ -128,24 +128,24 @@ type callPlace struct {
 	time time.Time
 }
 
-func (b *builder) build(ctx context.Context) error {
+func (b *builder) buildSession(ctx context.Context) error {
 	s := b.session
-	s.Agent, s.Delegated, s.Workspace = b.id, b.named, b.folder(b.dir)
+	s.Agent, s.Delegated, s.Workspace = b.id, b.named, b.realFolder(b.dir)
 	b.calls = map[*delegation]callPlace{}
 	if err := b.readSteps(ctx); err != nil {
 		return err
 	}
 	b.addEvents()
-	b.arrange()
-	b.finish()
+	b.arrangeItems()
+	b.finishSession()
 	return ctx.Err()
 }
 
 // readSteps makes the items of the history.
 func (b *builder) readSteps(ctx context.Context) error {
-	files, err := b.loom.history(b.agent)
+	files, err := b.loom.listSteps(b.agent)
 	if err != nil {
-		b.fault(session.StoreDamaged, historyFolder, "the history of "+b.id+" cannot be read: "+reason(err))
+		b.addFault(session.StoreDamaged, historyFolder, "the history of "+b.id+" cannot be read: "+describeReason(err))
 	}
 	for i, file := range files {
 		if ctx.Err() != nil {
@@ -153,8 +153,8 @@ func (b *builder) readSteps(ctx context.Context) error {
 		}
 		b.readStep(i+1, file)
 	}
-	if gaps := missing(files); gaps != "" {
-		b.fault(session.StoreDamaged, historyFolder, "the history of "+b.id+" lacks "+gaps+": what these steps did is lost")
+	if gaps := nameMissing(files); gaps != "" {
+		b.addFault(session.StoreDamaged, historyFolder, "the history of "+b.id+" lacks "+gaps+": what these steps did is lost")
 	}
 	return nil
 }
@@ -163,11 +163,11 @@ func (b *builder) readSteps(ctx context.Context) error {
 // has that.
 func (b *builder) readStep(nth int, file stepFile) {
 	r := row{step: nth, number: file.number}
-	raw, err := b.read(file.path)
+	raw, err := b.readStepFile(file.path)
 	if err != nil {
 		r.item = otherItem(nil)
-		r.faults = []session.Fault{{Kind: session.Undecodable, Field: file.name, Detail: "it cannot be read: " + reason(err)}}
-		b.add(r, keyOf(b.agent, file))
+		r.faults = []session.Fault{{Kind: session.Undecodable, Field: file.name, Detail: "it cannot be read: " + describeReason(err)}}
+		b.addRow(r, keyOf(b.agent, file))
 		return
 	}
 	s, usable, wrong := decodeStep(raw)
@@ -176,44 +176,44 @@ func (b *builder) readStep(nth int, file stepFile) {
 	}
 	if !usable {
 		r.item = otherItem(raw)
-		b.add(r, keyOf(b.agent, file))
+		b.addRow(r, keyOf(b.agent, file))
 		return
 	}
 	r.item = stepItem(b.id, &s, raw)
-	r.faults = append(r.faults, s.faults(file)...)
-	r.item.Outputs = b.arguments(&s)
+	r.faults = append(r.faults, s.findFaults(file)...)
+	r.item.Outputs = b.findArgumentFiles(&s)
 	result := row{step: nth, number: -1, item: observationItem(b.id, &s)}
 	d := b.steps[file.path]
 	if d != nil {
-		r.item.Calls[0].Delegation, r.spawn = d.model(), d
+		r.item.Calls[0].Delegation, r.spawn = d.toModel(), d
 		b.calls[d] = callPlace{s.ID, nth, r.item.Time}
 	}
-	if d == nil || d.answered() {
-		result.item.Outputs = b.outcome(&s)
-		b.add(r, keyOf(b.agent, file))
+	if d == nil || d.isAnswered() {
+		result.item.Outputs = b.findOutcome(&s)
+		b.addRow(r, keyOf(b.agent, file))
 		result.answer = d
-		b.add(result, keyOf(b.agent, file))
+		b.addRow(result, keyOf(b.agent, file))
 		return
 	}
-	r.item.Outputs = append(r.item.Outputs, b.outcome(&s)...)
-	b.add(r, keyOf(b.agent, file))
+	r.item.Outputs = append(r.item.Outputs, b.findOutcome(&s)...)
+	b.addRow(r, keyOf(b.agent, file))
 }
 
-func (b *builder) add(r row, key string) {
+func (b *builder) addRow(r row, key string) {
 	r.item.Key = key
 	r.item.DropTexts()
 	b.rows = append(b.rows, r)
 }
 
-// fault notes what is wrong with the session as a whole.
-func (b *builder) fault(kind session.FaultKind, field, detail string) {
+// addFault notes what is wrong with the session as a whole.
+func (b *builder) addFault(kind session.FaultKind, field, detail string) {
 	b.session.Faults = append(b.session.Faults, session.Fault{Kind: kind, Ref: b.session.Ref(), Item: -1, Field: field, Detail: detail})
 }
 
-// faults are what the values of a step say that cannot be.
-func (s *step) faults(file stepFile) []session.Fault {
+// findFaults are what the values of a step say that cannot be.
+func (s *step) findFaults(file stepFile) []session.Fault {
 	var list []session.Fault
-	if _, ok := instant(s.Time); !ok {
+	if _, ok := parseInstant(s.Time); !ok {
 		list = append(list, badTime(s.Time))
 	}
 	if name := strings.TrimSuffix(file.name, path.Ext(file.name)); s.ID != name {
@@ -225,10 +225,10 @@ func (s *step) faults(file stepFile) []session.Fault {
 	return list
 }
 
-// missing names the numbers that lie between those of the files. What a history
+// nameMissing names the numbers that lie between those of the files. What a history
 // begins with is not known: the design counts from 1, and a counter may go on from
 // an earlier run.
-func missing(files []stepFile) string {
+func nameMissing(files []stepFile) string {
 	var first, count int64
 	for i := 1; i < len(files); i++ {
 		if gap := files[i].number - files[i-1].number - 1; gap > 0 {
@@ -253,28 +253,28 @@ const (
 
 // Kind is Loom's row in the table of adapters. A workspace is wherever a program has
 // it, so there is no place to look for one.
-var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Detect: detect, Open: open}
+var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Detect: detectWorkspace, Open: openWorkspace}
 
-// detect looks for steps in the folders of agents. Names alone are a hint; one file
+// detectWorkspace looks for steps in the folders of agents. Names alone are a hint; one file
 // that says what a step says makes it certain.
-func detect(ctx context.Context, src *store.Source) store.Detection {
+func detectWorkspace(ctx context.Context, src *store.Source) store.Detection {
 	const enough = 20 // files that are looked into
 	if src.Folder == nil {
 		return store.Detection{}
 	}
 	w := newWorkspace(src.Folder)
-	agents, _, err := w.agents()
+	agents, _, err := w.listAgents()
 	if err != nil {
 		return store.Detection{}
 	}
 	looked := 0
 	for _, a := range agents {
-		files, _ := w.history(a)
+		files, _ := w.listSteps(a)
 		for _, file := range files {
 			if looked++; looked > enough || ctx.Err() != nil {
 				return store.Detection{Sure: store.Maybe, Why: "folders of agents with files called step_NNN.json"}
 			}
-			if data, err := w.read(file.path); err == nil {
+			if data, err := w.readStepFile(file.path); err == nil {
 				if _, usable, _ := decodeStep(data); usable {
 					return store.Detection{Sure: store.Certain, Why: "folders of agents with steps in history/"}
 				}
@@ -287,9 +287,9 @@ func detect(ctx context.Context, src *store.Source) store.Detection {
 	return store.Detection{}
 }
 
-// open finds out who spawned whom: it reads every step and every event once and keeps
+// openWorkspace finds out who spawned whom: it reads every step and every event once and keeps
 // the spawns.
-func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+func openWorkspace(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
 	if src.Folder == nil {
 		return nil, problem.New(problem.Unreadable, "Name the folder that holds the folders of the agents.", "%s is not a folder", src.Path)
 	}
@@ -297,11 +297,11 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 	if err != nil {
 		return nil, err
 	}
-	return &loom{index: x, facts: x.facts(src.Path)}, nil
+	return &loom{index: x, facts: x.storeFacts(src.Path)}, nil
 }
 
-// reason is why a file of the folder could not be read, without its path.
-func reason(err error) string {
+// describeReason is why a file of the folder could not be read, without its path.
+func describeReason(err error) string {
 	switch {
 	case errors.Is(err, os.ErrPermission):
 		return "permission denied"

@@ -67,7 +67,7 @@ func TestWhatCannotBeRead(t *testing.T) {
 			w.Step("other", loomtest.Step{})
 			tt.harm(t, w)
 			must(t, w.Close())
-			o := open(t, w.Folder)
+			o := openWorkspace(t, w.Folder)
 			if want := "not everything could be read: " + tt.why; o.Facts().Incomplete != want {
 				t.Errorf("incomplete: %q, want %q", o.Facts().Incomplete, want)
 			}
@@ -102,10 +102,10 @@ func TestPipesThatAreCalledAsFolders(t *testing.T) {
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := registry.Expand(t.Context(), w.Folder, ""); err != nil || len(got.Stores) != 1 {
+			if got, err := registry.ExpandPath(t.Context(), w.Folder, ""); err != nil || len(got.Stores) != 1 {
 				t.Errorf("expands to %v, %v", got, err)
 			}
-			o := open(t, w.Folder)
+			o := openWorkspace(t, w.Folder)
 			if all := sessions(t, o); len(all) != 1 || len(all["main"].Items) != 2 || o.Facts().Incomplete != "" {
 				t.Errorf("%d sessions, incomplete: %q", len(all), o.Facts().Incomplete)
 			}
@@ -132,7 +132,7 @@ func TestPermissions(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = os.Chmod(path, info.Mode()) }()
-			if got, want := open(t, w.Folder).Facts().Incomplete, "not everything could be read: "+name+": permission denied"; got != want {
+			if got, want := openWorkspace(t, w.Folder).Facts().Incomplete, "not everything could be read: "+name+": permission denied"; got != want {
 				t.Errorf("incomplete: %q, want %q", got, want)
 			}
 		})

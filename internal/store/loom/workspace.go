@@ -53,11 +53,11 @@ type unread struct {
 	err  error
 }
 
-// agents are the folders with a history, by name. A history that cannot be read
+// listAgents are the folders with a history, by name. A history that cannot be read
 // counts: leaving it out would pass it over in silence. So would a folder that cannot
 // be looked into, and a link out of the workspace, behind which an agent may be.
-func (w workspace) agents() (list []agent, missed []unread, err error) {
-	entries, err := w.list(".")
+func (w workspace) listAgents() (list []agent, missed []unread, err error) {
+	entries, err := w.listFolder(".")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -67,7 +67,7 @@ func (w workspace) agents() (list []agent, missed []unread, err error) {
 		}
 		is, err := w.isAgent(e.Name())
 		if is {
-			list = append(list, agent{dir: e.Name(), id: shown(e.Name())})
+			list = append(list, agent{dir: e.Name(), id: displayName(e.Name())})
 		}
 		if err != nil {
 			missed = append(missed, unread{e.Name(), err})
@@ -78,7 +78,7 @@ func (w workspace) agents() (list []agent, missed []unread, err error) {
 
 // isAgent reports whether a folder has a history. The error says that nobody can tell.
 func (w workspace) isAgent(folder string) (bool, error) {
-	at, info, err := w.find(folder)
+	at, info, err := w.findFile(folder)
 	switch {
 	case errors.Is(err, errOutside) || errors.Is(err, fs.ErrPermission):
 		return false, err
@@ -92,14 +92,14 @@ func (w workspace) isAgent(folder string) (bool, error) {
 	case err != nil:
 		return false, nil
 	}
-	_, info, err = w.find(at)
+	_, info, err = w.findFile(at)
 	return err != nil || info.IsDir(), nil
 }
 
-// history are the files of an agent's steps, by number.
-func (w workspace) history(a agent) ([]stepFile, error) {
+// listSteps are the files of an agent's steps, by number.
+func (w workspace) listSteps(a agent) ([]stepFile, error) {
 	folder := path.Join(a.dir, historyFolder)
-	entries, err := w.list(folder)
+	entries, err := w.listFolder(folder)
 	if err != nil {
 		return nil, err
 	}
@@ -119,10 +119,10 @@ func (w workspace) history(a agent) ([]stepFile, error) {
 	return files, nil
 }
 
-// captures are the files of events beside the agents, and of each agent's own.
-func (w workspace) captures(agents []agent) (list []capture, missed []unread) {
+// listCaptures are the files of events beside the agents, and of each agent's own.
+func (w workspace) listCaptures(agents []agent) (list []capture, missed []unread) {
 	for _, a := range append([]agent{{dir: "."}}, agents...) {
-		entries, err := w.list(a.dir)
+		entries, err := w.listFolder(a.dir)
 		if err != nil {
 			missed = append(missed, unread{a.dir, err})
 			continue
@@ -132,7 +132,7 @@ func (w workspace) captures(agents []agent) (list []capture, missed []unread) {
 			if !strings.HasSuffix(name, captureEnding) {
 				continue
 			}
-			switch _, info, err := w.find(name); {
+			switch _, info, err := w.findFile(name); {
 			case errors.Is(err, errOutside) || errors.Is(err, fs.ErrPermission):
 				missed = append(missed, unread{name, err})
 			case err == nil && info.Mode().IsRegular():
@@ -143,8 +143,8 @@ func (w workspace) captures(agents []agent) (list []capture, missed []unread) {
 	return list, missed
 }
 
-// list are the entries of a folder, by name.
-func (w workspace) list(folder string) ([]fs.DirEntry, error) {
+// listFolder are the entries of a folder, by name.
+func (w workspace) listFolder(folder string) ([]fs.DirEntry, error) {
 	f, _, err := w.openAs(folder, fs.FileMode.IsDir, "it is not a folder")
 	if err != nil {
 		return nil, err
@@ -158,9 +158,9 @@ func (w workspace) list(folder string) ([]fs.DirEntry, error) {
 // hundred bytes long: what is larger was offloaded.
 const longestStep = 16 << 20
 
-// read reads a file of a history.
-func (w workspace) read(name string) ([]byte, error) {
-	f, size, err := w.open(name)
+// readStepFile reads a file of a history.
+func (w workspace) readStepFile(name string) ([]byte, error) {
+	f, size, err := w.openFile(name)
 	if err != nil {
 		return nil, err
 	}
@@ -171,15 +171,15 @@ func (w workspace) read(name string) ([]byte, error) {
 	return data, errors.Join(err, f.Close())
 }
 
-// open opens a regular file.
-func (w workspace) open(name string) (*os.File, int64, error) {
+// openFile opens a regular file.
+func (w workspace) openFile(name string) (*os.File, int64, error) {
 	return w.openAs(name, fs.FileMode.IsRegular, "it is not a regular file")
 }
 
 // openAs opens what has the right mode. Pipes and devices may block, or do something
 // when they are opened; one that takes the name's place meanwhile does not block.
 func (w workspace) openAs(name string, right func(fs.FileMode) bool, otherwise string) (*os.File, int64, error) {
-	real, info, err := w.find(name)
+	real, info, err := w.findFile(name)
 	switch {
 	case err != nil:
 		return nil, 0, err
@@ -199,9 +199,9 @@ func (w workspace) openAs(name string, right func(fs.FileMode) bool, otherwise s
 	return f, info.Size(), nil
 }
 
-// shown is a name of a file as an id. Bytes that are no UTF-8 are written out, in
+// displayName is a name of a file as an id. Bytes that are no UTF-8 are written out, in
 // quotes, and a name that looks like that is put in quotes itself: two names stay two.
-func shown(name string) string {
+func displayName(name string) string {
 	if _, err := strconv.Unquote(name); utf8.ValidString(name) && (err != nil || name[0] != '"') {
 		return name
 	}
@@ -234,17 +234,17 @@ type history struct {
 
 // readIndex reads every step and every event once.
 func readIndex(ctx context.Context, w workspace, progress func(int64)) (*index, error) {
-	agents, missed, err := w.agents()
+	agents, missed, err := w.listAgents()
 	if err != nil {
 		return nil, err
 	}
 	x := &index{workspace: w, byID: map[string]*history{}, events: map[string]*event{}, missed: map[string]bool{}}
-	x.miss(missed...)
+	x.noteUnread(missed...)
 	var steps []*delegation
 	for _, a := range agents {
 		h := &history{agent: a, steps: map[string]*delegation{}}
 		x.agents, x.byID[a.id] = append(x.agents, h), h
-		spawns, err := x.spawnSteps(ctx, h, progress)
+		spawns, err := x.readSpawns(ctx, h, progress)
 		if err != nil {
 			return nil, err
 		}
@@ -254,32 +254,32 @@ func readIndex(ctx context.Context, w workspace, progress func(int64)) (*index, 
 	if err != nil {
 		return nil, err
 	}
-	all, left := match(x.byID, steps, events)
-	x.attach(all, left, events)
+	all, left := matchEvents(x.byID, steps, events)
+	x.attachEvents(all, left, events)
 	return x, nil
 }
 
-// spawnSteps are the spawns among the steps of an agent.
-func (x *index) spawnSteps(ctx context.Context, h *history, progress func(int64)) ([]*delegation, error) {
-	files, err := x.history(h.agent)
+// readSpawns are the spawns among the steps of an agent.
+func (x *index) readSpawns(ctx context.Context, h *history, progress func(int64)) ([]*delegation, error) {
+	files, err := x.listSteps(h.agent)
 	if err != nil {
-		x.miss(unread{path.Join(h.dir, historyFolder), err})
+		x.noteUnread(unread{path.Join(h.dir, historyFolder), err})
 	}
 	var list []*delegation
 	for _, file := range files {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		data, err := x.read(file.path)
+		data, err := x.readStepFile(file.path)
 		if err != nil {
-			x.miss(unread{file.path, err})
+			x.noteUnread(unread{file.path, err})
 			continue
 		}
 		if x.bytes += int64(len(data)); progress != nil {
 			progress(x.bytes)
 		}
 		if s, usable, _ := decodeStep(data); usable && s.Tool == spawnTool {
-			d := &delegation{parent: h.id, child: shown(s.members()["child_id"]), step: file.path}
+			d := &delegation{parent: h.id, child: displayName(s.stringArgs()["child_id"]), step: file.path}
 			h.steps[file.path] = d
 			list = append(list, d)
 		}
@@ -290,8 +290,8 @@ func (x *index) spawnSteps(ctx context.Context, h *history, progress func(int64)
 // readCaptures are the events of all captures by time, each once: two captures may
 // have heard the same one.
 func (x *index) readCaptures(ctx context.Context, agents []agent) ([]*event, error) {
-	captures, missed := x.captures(agents)
-	x.miss(missed...)
+	captures, missed := x.listCaptures(agents)
+	x.noteUnread(missed...)
 	type identity struct {
 		id, child string
 		result    bool
@@ -301,12 +301,12 @@ func (x *index) readCaptures(ctx context.Context, agents []agent) ([]*event, err
 	heard := map[identity]bool{}
 	var list []*event
 	for _, c := range captures {
-		events, faults, err := x.workspace.events(ctx, c)
+		events, faults, err := x.workspace.readEvents(ctx, c)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			x.miss(unread{c.path, err})
+			x.noteUnread(unread{c.path, err})
 		}
 		x.faults = append(x.faults, faults...)
 		for _, ev := range events {
@@ -323,8 +323,8 @@ func (x *index) readCaptures(ctx context.Context, agents []agent) ([]*event, err
 	return list, nil
 }
 
-// attach gives delegations and events to the agents that they are about.
-func (x *index) attach(all []*delegation, left, events []*event) {
+// attachEvents gives delegations and events to the agents that they are about.
+func (x *index) attachEvents(all []*delegation, left, events []*event) {
 	for _, d := range all {
 		h := x.byID[d.parent]
 		h.delegations = append(h.delegations, d)
@@ -339,7 +339,7 @@ func (x *index) attach(all []*delegation, left, events []*event) {
 		}
 		x.faults = append(x.faults, session.Fault{
 			Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Table: tableEvents, Key: ev.key},
-			Detail: orphaned(ev),
+			Detail: explainOrphan(ev),
 		})
 	}
 	for _, ev := range events {
@@ -354,17 +354,17 @@ func (x *index) attach(all []*delegation, left, events []*event) {
 	}
 }
 
-// orphaned says why an event belongs to no agent.
-func orphaned(ev *event) string {
+// explainOrphan says why an event belongs to no agent.
+func explainOrphan(ev *event) string {
 	if ev.parent == "" {
 		return "an event of the bus names no parent, and no spawn matches it"
 	}
 	return "an event of the bus is about a child of " + strconv.Quote(ev.parent) + ", which has no folder with a history in the workspace"
 }
 
-// miss notes what could not be read. What is in a folder that could not be read is
+// noteUnread notes what could not be read. What is in a folder that could not be read is
 // that folder's, and told with it.
-func (x *index) miss(list ...unread) {
+func (x *index) noteUnread(list ...unread) {
 	for _, u := range list {
 		told := false
 		for at := u.path; at != "." && !told; at = path.Dir(at) {
@@ -377,10 +377,10 @@ func (x *index) miss(list ...unread) {
 	}
 }
 
-func (u unread) String() string { return shown(u.path) + ": " + reason(u.err) }
+func (u unread) String() string { return displayName(u.path) + ": " + describeReason(u.err) }
 
-// facts is what is known of the workspace as a whole.
-func (x *index) facts(folder string) session.Store {
+// storeFacts is what is known of the workspace as a whole.
+func (x *index) storeFacts(folder string) session.Store {
 	f := session.Store{
 		Path: folder, Kind: kindName, Title: kindTitle, Generation: "design", Bytes: x.bytes,
 		Condition: session.Condition{
@@ -408,14 +408,14 @@ type wanted struct{ child, parent, correlation string }
 // A parent may have thousands, so none is searched for.
 type queues map[wanted][]*delegation
 
-func queued(list []*delegation, counts func(*delegation) bool) queues {
+func queueDelegations(list []*delegation, counts func(*delegation) bool) queues {
 	q := queues{}
 	for _, d := range list {
 		if !counts(d) {
 			continue
 		}
 		for _, parent := range []string{"", d.parent} {
-			for _, correlation := range []string{"", d.correlation()} {
+			for _, correlation := range []string{"", d.resultCorrelation()} {
 				w := wanted{d.child, parent, correlation}
 				q[w] = append(q[w], d)
 			}
@@ -424,8 +424,8 @@ func queued(list []*delegation, counts func(*delegation) bool) queues {
 	return q
 }
 
-// next is the first that still lacks what is sought, nil for none.
-func (q queues) next(w wanted, lacks func(*delegation) bool) *delegation {
+// nextLacking is the first that still lacks what is sought, nil for none.
+func (q queues) nextLacking(w wanted, lacks func(*delegation) bool) *delegation {
 	for list := q[w]; len(list) > 0; list = list[1:] {
 		if q[w] = list; lacks(list[0]) {
 			return list[0]

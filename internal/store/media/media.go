@@ -13,8 +13,8 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// Block is that of what a message holds in base64, under a label.
-func Block(label, data string) session.Block {
+// NewBlock is that of what a message holds in base64, under a label.
+func NewBlock(label, data string) session.Block {
 	b := session.Block{Kind: session.MediaBlock, Name: session.MediaName(label), Media: label, Bytes: int64(len(data))}
 	b.Broken = data == "" || len(data)%4 != 0
 	for rest := strings.TrimSuffix(strings.TrimSuffix(data, "="), "="); rest != "" && !b.Broken; rest = rest[1:] {
@@ -28,13 +28,13 @@ func Block(label, data string) session.Block {
 		}
 	}
 	if b.Name == "image" {
-		b.Width, b.Height = Pixels(data)
+		b.Width, b.Height = MeasureImage(data)
 	}
 	return b
 }
 
-// Inline is what a data URL in base64 holds, and the type that it names; nothing for any other URL.
-func Inline(url string) (label, data string) {
+// SplitDataURL is what a data URL in base64 holds, and the type that it names; nothing for any other URL.
+func SplitDataURL(url string) (label, data string) {
 	head, data, _ := strings.Cut(url, ",")
 	label, inline := strings.CutPrefix(head, "data:")
 	label, inBase64 := strings.CutSuffix(label, ";base64")
@@ -45,9 +45,9 @@ func Inline(url string) (label, data string) {
 	return label, data
 }
 
-// Decoded is base64 as a runtime sends it that decodes what it stored, which may be in the URL
+// StandardBase64 is base64 as a runtime sends it that decodes what it stored, which may be in the URL
 // alphabet and without padding: pydantic writes the one, and takes the other too.
-func Decoded(data string) string {
+func StandardBase64(data string) string {
 	if strings.IndexByte(data, '-') >= 0 || strings.IndexByte(data, '_') >= 0 {
 		data = standardAlphabet.Replace(data)
 	}
@@ -82,12 +82,12 @@ var magic = []struct {
 	{0, "%PDF-", "application/pdf"},
 }
 
-// Pixels is what an image measures whose content is given in base64; 0 where its
+// MeasureImage is what an image measures whose content is given in base64; 0 where its
 // header does not tell. No more is decoded than the header.
-func Pixels(data string) (width, height int) {
+func MeasureImage(data string) (width, height int) {
 	var head [webpHeader]byte
 	if n, _ := base64.StdEncoding.Decode(head[:], []byte(data[:min(len(data), len(head)/3*4)])); n == len(head) {
-		if width, height = webp(head[:]); width > 0 {
+		if width, height = webpSize(head[:]); width > 0 {
 			return width, height
 		}
 	}
@@ -101,9 +101,9 @@ func Pixels(data string) (width, height int) {
 // webpHeader are the bytes of a WebP file that tell its size.
 const webpHeader = 30
 
-// webp reads the first chunk of a WebP file (RFC 9649), which is of one of three
+// webpSize reads the first chunk of a WebP file (RFC 9649), which is of one of three
 // kinds; 0 for anything else. The standard library does not know the format.
-func webp(head []byte) (width, height int) {
+func webpSize(head []byte) (width, height int) {
 	if string(head[:4]) != "RIFF" || string(head[8:12]) != "WEBP" {
 		return 0, 0
 	}

@@ -28,7 +28,7 @@ func TestMedia(t *testing.T) {
 		"a line end within": {data: "aGVs\nG8=", broken: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := media.Block("image/png", tc.data)
+			b := media.NewBlock("image/png", tc.data)
 			if b.Is != tc.is || b.Broken != tc.broken || b.Bytes != int64(len(tc.data)) || b.Name != "image" || b.Media != "image/png" {
 				t.Errorf("%+v", b)
 			}
@@ -46,7 +46,7 @@ func TestDecoded(t *testing.T) {
 		"no base64":             {"A", "A==="},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := media.Decoded(tc.data); got != tc.want {
+			if got := media.StandardBase64(tc.data); got != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})
@@ -62,7 +62,7 @@ func TestInline(t *testing.T) {
 		"data:image/png;base64":                {},
 		"https://x/y.png":                      {},
 	} {
-		if label, data := media.Inline(url); label != want[0] || data != want[1] {
+		if label, data := media.SplitDataURL(url); label != want[0] || data != want[1] {
 			t.Errorf("%s: %q, %q", url, label, data)
 		}
 	}

@@ -37,16 +37,16 @@ func TestPixels(t *testing.T) {
 				t.Fatal(err)
 			}
 			data := base64.StdEncoding.EncodeToString(b.Bytes())
-			if width, height := Pixels(data + "*"); width != 2001 || height != 13 {
+			if width, height := MeasureImage(data + "*"); width != 2001 || height != 13 {
 				t.Errorf("%d by %d", width, height)
 			}
-			if width, height := Pixels(data[:12]); width != 0 || height != 0 {
+			if width, height := MeasureImage(data[:12]); width != 0 || height != 0 {
 				t.Errorf("a header that breaks off: %d by %d", width, height)
 			}
 		})
 	}
 	for _, data := range []string{"", "*", "AAAA", base64.StdEncoding.EncodeToString(webpOf("VP9 ", nil))} {
-		if width, height := Pixels(data); width != 0 || height != 0 {
+		if width, height := MeasureImage(data); width != 0 || height != 0 {
 			t.Errorf("%q: %d by %d", data, width, height)
 		}
 	}

@@ -39,7 +39,7 @@ var second = []string{
 func TestBuiltConform(t *testing.T) {
 	sample := func(name string, statements ...string) storetest.Sample {
 		return storetest.Sample{Name: name, Make: func(t *testing.T, folder string) string {
-			path := build(t, folder, player.Until(1, 0), player.Until(2, 30), player.Until(3, 0), player.Until(4, 11))
+			path := build(t, folder, player.PlayUntil(1, 0), player.PlayUntil(2, 30), player.PlayUntil(3, 0), player.PlayUntil(4, 11))
 			storetest.Change(t, path, statements...)
 			return path
 		}}
@@ -52,7 +52,7 @@ func TestBuiltConform(t *testing.T) {
 // TestHealthy: of what opencode stores where nothing goes wrong nothing is said above info.
 func TestHealthy(t *testing.T) {
 	for seed := range uint64(campaign.Rounds(30, 1000)) {
-		for _, f := range storetest.Findings(t, build(t, t.TempDir(), player.Until(seed, 0))) {
+		for _, f := range storetest.Findings(t, build(t, t.TempDir(), player.PlayUntil(seed, 0))) {
 			if !strings.HasPrefix(f, "info") {
 				t.Errorf("seed %d: %s", seed, f)
 			}
@@ -66,7 +66,7 @@ var ofAKill = regexp.MustCompile(`^info|SC101|SC407|SC716|SC401|SC402`)
 func TestKilled(t *testing.T) {
 	found := map[string]int{}
 	for seed := range uint64(campaign.Rounds(60, 2000)) {
-		for _, f := range storetest.Findings(t, build(t, t.TempDir(), player.Until(seed, 1+seed*7919))) {
+		for _, f := range storetest.Findings(t, build(t, t.TempDir(), player.PlayUntil(seed, 1+seed*7919))) {
 			found[f[:strings.LastIndex(f, " ")]]++
 			if !ofAKill.MatchString(f) {
 				t.Errorf("seed %d: %s", seed, f)
@@ -79,7 +79,7 @@ func TestKilled(t *testing.T) {
 // TestSecond: what the setting of opencode 2 says decides whether sessions of opencode 1
 // are read, and how many are hidden is said.
 func TestSecond(t *testing.T) {
-	root := opencodetest.ID(player.Until(1, 0)[0].Session)
+	root := opencodetest.ID(player.PlayUntil(1, 0)[0].Session)
 	for name, tt := range map[string]struct {
 		statements []string
 		lost, old  bool
@@ -88,7 +88,7 @@ func TestSecond(t *testing.T) {
 		"one left":       {[]string{"delete from session_v2 where id = '" + root + "'"}, true, false},
 		"not upgraded":   {[]string{"delete from session_v2 where id <> 'ses_new'", "delete from kv"}, false, true},
 	} {
-		path := build(t, t.TempDir(), player.Until(1, 0))
+		path := build(t, t.TempDir(), player.PlayUntil(1, 0))
 		storetest.Change(t, path, append(slices.Clone(second), tt.statements...)...)
 		facts, sessions := storetest.Opened(t, path)
 		if s := sessions["ses_new"]; s == nil || len(s.Items) != 2 {
@@ -109,7 +109,7 @@ func TestLater(t *testing.T) {
 	for _, statement := range []string{
 		"insert into migration values ('20270101000000_later', 1)", "drop table migration", "alter table message add column agent_id text default ''; update message set agent_id = 'main'",
 	} {
-		path := build(t, t.TempDir(), player.Until(1, 0))
+		path := build(t, t.TempDir(), player.PlayUntil(1, 0))
 		storetest.Change(t, path, strings.Split(statement, "; ")...)
 		facts, sessions := storetest.Opened(t, path)
 		if len(sessions) == 0 || facts.ReadOnly == "" || !slices.ContainsFunc(facts.Faults, func(f session.Fault) bool { return f.Kind == session.SchemaUnknown }) {
@@ -123,7 +123,7 @@ func TestLater(t *testing.T) {
 func TestJournals(t *testing.T) {
 	const older = "create table __drizzle_migrations (id integer primary key, hash text not null, created_at numeric); insert into __drizzle_migrations (hash, created_at) values ('from later', 9999999999999)"
 	for statements, generation := range map[string]string{older: "20260622202450", older + "; drop table migration": ""} {
-		path := build(t, t.TempDir(), player.Until(1, 0))
+		path := build(t, t.TempDir(), player.PlayUntil(1, 0))
 		storetest.Change(t, path, strings.Split(statements, "; ")...)
 		if facts, sessions := storetest.Opened(t, path); facts.Generation != generation || facts.ReadOnly != "" || len(facts.Faults) > 0 || len(sessions) == 0 {
 			t.Errorf("%s: got %+v", statements, facts)
@@ -135,7 +135,7 @@ func TestJournals(t *testing.T) {
 func TestPrograms(t *testing.T) {
 	for file, title := range map[string]string{"opencode.db": "opencode", "opencode-dev.db": "opencode", "kilo.db": "Kilo Code", "mimocode.db": "MiMo Code", "other.db": "opencode"} {
 		path := filepath.Join(t.TempDir(), file)
-		if err := opencodetest.Build(path, player.Until(1, 0)); err != nil {
+		if err := opencodetest.Build(path, player.PlayUntil(1, 0)); err != nil {
 			t.Fatal(err)
 		}
 		if facts, _ := storetest.Opened(t, path); facts.Title != title || facts.Sanitiser.By != "All versions of "+title || facts.Kind != "opencode" {

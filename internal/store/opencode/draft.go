@@ -58,21 +58,21 @@ type drafted struct {
 // readDraft takes the calls of a message for parts.
 func (m *stored) readDraft() {
 	var d drafted
-	m.wrong, m.whole = decode(m.row, &d)
+	m.wrong, m.whole = decodeData(m.row, &d)
 	m.info.Role = roleAssistant
 	for _, raw := range d.Content {
 		var c content
 		if jsonscan.Exact.Unmarshal(raw, &c) == nil && c.Type == typeTool {
-			p := c.part()
+			p := c.toPart()
 			p.row = table.Image{"id": column.Text(m.row["id"]) + "#" + c.ID, "data": string(raw)}
 			m.parts = append(m.parts, p)
 		}
 	}
 }
 
-// part is a call as opencode 1 stores it. Arguments that have not arrived are a text. What
+// toPart is a call as opencode 1 stores it. Arguments that have not arrived are a text. What
 // the model is told of a call is its texts, or the error with all else.
-func (c *content) part() part {
+func (c *content) toPart() part {
 	p := part{Type: typeTool, Tool: c.Name, CallID: c.ID, State: state{Status: c.State.Status, Input: c.State.Input}}
 	p.Metadata.Server = c.Provider.Executed
 	if kind := p.State.Input.Kind(); kind == jsontext.KindString || len(p.State.Input) == 0 {
@@ -97,38 +97,38 @@ func (c *content) part() part {
 	return p
 }
 
-// draft reads an event of session_message.
-func (m *message) draft() []session.Fault {
+// readDraftEvent reads an event of session_message.
+func (m *message) readDraftEvent() []session.Fault {
 	var d drafted
-	_, _ = decode(m.row, &d)
-	if p := m.part(); p != nil {
-		m.result(p.result())
+	_, _ = decodeData(m.row, &d)
+	if p := m.eventPart(); p != nil {
+		m.makeResult(p.callResult())
 		m.Agent = d.Agent
 		return nil
 	}
 	kind := column.View(m.row["type"])
 	m.said.Reset(m.Role, d.Agent)
-	m.add(kind, d.Text, d.Summary, d.Command, d.Output)
+	m.addMeaning(kind, d.Text, d.Summary, d.Command, d.Output)
 	m.plain, m.sends = true, false
 	switch kind {
 	case "user", "synthetic":
 		m.Role = session.User
-		m.write(d.Text)
+		m.addText(d.Text)
 		for _, f := range d.Files {
-			m.add(f.MIME, f.URI)
-			m.media(f.MIME, f.URI)
+			m.addMeaning(f.MIME, f.URI)
+			m.addMedia(f.MIME, f.URI)
 		}
 	case "assistant":
-		m.answer(&d)
+		m.readAnswer(&d)
 	case "system":
 		m.Role = session.System
-		m.write(d.Text)
+		m.addText(d.Text)
 	case "shell":
 		m.Role = session.User
-		m.write("$ " + d.Command + "\n" + d.Output)
+		m.addText("$ " + d.Command + "\n" + d.Output)
 	case "compaction":
 		m.Role, m.Kind = session.User, session.Summary
-		m.write(d.Summary)
+		m.addText(d.Summary)
 	case "skill", "agent-switched", "model-switched", "idle", "location-switched":
 		m.Kind = session.Other
 	default:
@@ -136,7 +136,7 @@ func (m *message) draft() []session.Fault {
 		return []session.Fault{{Kind: session.UnknownKind, Field: kind, Detail: fmt.Sprintf("the message is of the unknown type %.40q", kind)}}
 	}
 	m.Text = session.DigestOf(m.text)
-	if m.Flags |= session.TextFlags(m.text); m.Kind == session.Message && strings.TrimSpace(m.text) == "" && len(m.Calls) == 0 && !m.Has(session.MediaBlock) {
+	if m.Flags |= session.TextFlags(m.text); m.Kind == session.Message && strings.TrimSpace(m.text) == "" && len(m.Calls) == 0 && !m.HasBlock(session.MediaBlock) {
 		m.Flags |= session.Blank | session.Skipped // which the core sends to nobody
 	}
 	if m.plain {
@@ -145,8 +145,8 @@ func (m *message) draft() []session.Fault {
 	return nil
 }
 
-// answer reads a message of the assistant.
-func (m *message) answer(d *drafted) {
+// readAnswer reads a message of the assistant.
+func (m *message) readAnswer(d *drafted) {
 	m.Role, m.Agent, m.Model = session.Assistant, d.Agent, d.Model.ID
 	if d.Time.Completed == nil {
 		m.Flags |= session.Unfinished
@@ -161,14 +161,14 @@ func (m *message) answer(d *drafted) {
 		if jsonscan.Exact.Unmarshal(raw, &c) != nil {
 			continue
 		}
-		m.add(c.Type, c.ID, c.Name, c.Text)
+		m.addMeaning(c.Type, c.ID, c.Name, c.Text)
 		switch {
 		case c.Type == typeText && c.Text != "": // an empty one is not sent
-			m.write(c.Text)
+			m.addText(c.Text)
 		case c.Type == typeReasoning:
-			m.think(c.Text, signed{})
+			m.addReasoning(c.Text, signed{})
 		case c.Type == typeTool:
-			m.call(&calls[0])
+			m.addCall(&calls[0])
 			calls = calls[1:]
 		}
 	}

@@ -120,44 +120,44 @@ const (
 	roleAssistant  = "assistant"
 )
 
-// read decodes the rows of a message.
-func (m *stored) read() {
+// decodeRows decodes the rows of a message.
+func (m *stored) decodeRows() {
 	if m.table == tableDraft {
 		m.readDraft()
 		return
 	}
-	if m.wrong, m.whole = decode(m.row, &m.info); m.wrong != "" && !m.whole {
+	if m.wrong, m.whole = decodeData(m.row, &m.info); m.wrong != "" && !m.whole {
 		return
 	}
 	for i := range m.parts {
 		p := &m.parts[i]
 		row := *p
-		if wrong, whole := decode(p.row, p); wrong != "" { // which may have left nothing of its row
+		if wrong, whole := decodeData(p.row, p); wrong != "" { // which may have left nothing of its row
 			*p = row
 			p.wrong, p.whole = wrong, whole
 		}
 	}
 }
 
-// decode reads the data of a row; whole says that it is JSON of a form that is not known.
-func decode(row table.Image, into any) (wrong string, whole bool) {
+// decodeData reads the data of a row; whole says that it is JSON of a form that is not known.
+func decodeData(row table.Image, into any) (wrong string, whole bool) {
 	doc := column.Bytes(row["data"])
-	if !jsonedit.Whole(doc) {
+	if !jsonedit.IsWhole(doc) {
 		return "it is not JSON, or it is cut off", false
 	}
 	if err := jsonscan.Exact.Unmarshal(doc, into); err != nil {
-		return jsonscan.Explain(err, kindName), true
+		return jsonscan.DescribeError(err, kindName), true
 	}
 	return "", false
 }
 
-// final reports whether the part is a call that has its result, of a tool that opencode ran.
-func (p *part) final() bool {
+// isFinal reports whether the part is a call that has its result, of a tool that opencode ran.
+func (p *part) isFinal() bool {
 	return p.Type == typeTool && !p.Metadata.Server && (p.State.Status == statusCompleted || p.State.Status == statusError)
 }
 
-// item decodes an event.
-func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
+// decodeItem decodes an event.
+func (r *reader) decodeItem(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
 	e := row.Value(columnEvent).(event)
 	at := times.Read(e.row["time_created"])
 	if it.Time = at.Time; at.Wrong != "" && e.nth == 0 && e.table == tableMessages {
@@ -165,18 +165,18 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	}
 	m := message{Item: it, reader: r, event: e}
 	m.said.Reset(session.NoRole, "")
-	p := e.part()
+	p := e.eventPart()
 	switch {
 	case e.wrong != "":
-		faults = append(faults, m.broken(e.wrong, e.whole))
+		faults = append(faults, m.markBroken(e.wrong, e.whole))
 	case e.table == tableDraft:
-		faults = append(faults, m.draft()...)
+		faults = append(faults, m.readDraftEvent()...)
 	case p != nil && p.wrong != "":
-		faults = append(faults, m.broken(p.wrong, p.whole))
+		faults = append(faults, m.markBroken(p.wrong, p.whole))
 	case p != nil:
-		m.result(p.result())
+		m.makeResult(p.callResult())
 	default:
-		faults = append(faults, m.message()...)
+		faults = append(faults, m.readMessage()...)
 	}
 	nul := eventlog.NulFaults(it, m.text, "data")
 	if nul == nil && p != nil && showsNUL(p.State.Input) { // a result is in one row with the arguments of its call
@@ -188,7 +188,7 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 		it.Flags |= session.Unshown
 	}
 	if body {
-		it.Body = &session.Body{Text: m.text, Reasoning: m.reasoning, Raw: e.raw()}
+		it.Body = &session.Body{Text: m.text, Reasoning: m.reasoning, Raw: e.rawRecord()}
 	}
 	return faults
 }
@@ -198,18 +198,18 @@ func showsNUL(args jsontext.Value) bool {
 	return bytes.Contains(args, []byte(`\u0000`)) && !bytes.Equal(jsonedit.ShowNUL(args), args)
 }
 
-// raw is the record of an event, without what a provider's headers may hold. A journal of
+// rawRecord is the record of an event, without what a provider's headers may hold. A journal of
 // undo has the rows themselves.
-func (e event) raw() []byte {
+func (e event) rawRecord() []byte {
 	image := table.Image{}
 	for _, name := range eventColumns {
 		if name != columnEvent && name != columnPosition {
-			image[name] = e.value(name)
+			image[name] = e.columnValue(name)
 		}
 	}
 	if doc := column.Bytes(image["data"]); e.nth == 0 && bytes.Contains(doc, []byte(`"error"`)) {
 		for _, name := range []string{"responseHeaders", "responseBody"} {
-			if without, err := jsonedit.Set(doc, "/error/data/"+name, nil); err == nil {
+			if without, err := jsonedit.SetValue(doc, "/error/data/"+name, nil); err == nil {
 				doc = without
 			}
 		}
@@ -232,31 +232,31 @@ type message struct {
 	stays           bool // and one that is no empty text, which leaves when the message gets an end
 }
 
-// broken is a record that opencode cannot load, and no session with it.
-func (m *message) broken(why string, whole bool) session.Fault {
+// markBroken is a record that opencode cannot load, and no session with it.
+func (m *message) markBroken(why string, whole bool) session.Fault {
 	m.Kind = session.Other
-	m.add(m.value("data"))
+	m.addMeaning(m.columnValue("data"))
 	return session.Fault{Kind: session.Undecodable, Field: "data", Detail: why, Whole: whole, Unloads: !whole}
 }
 
-func (m *message) add(values ...any) {
+func (m *message) addMeaning(values ...any) {
 	for _, v := range values {
-		m.said.Add(session.DigestOf(column.View(v)))
+		m.said.AddDigest(session.DigestOf(column.View(v)))
 	}
 }
 
-// result is an item with a result, which its agent's message holds.
-func (m *message) result(r session.Result) {
+// makeResult is an item with a result, which its agent's message holds.
+func (m *message) makeResult(r session.Result) {
 	m.said.Reset(session.Tool, "")
-	m.add(r.CallID, r.Text, fmt.Sprint(r.IsError))
+	m.addMeaning(r.CallID, r.Text, fmt.Sprint(r.IsError))
 	m.Role, m.Agent, m.Invocation = session.Tool, m.info.Agent, m.info.Parent
 	m.Results, m.Text, m.Size = []session.Result{r}, r.Digest, int64(len(r.Text))
 	if m.info.Error != nil && m.info.Error.Name != aborted { // nor is its message sent
 		m.Flags |= session.Skipped
 	}
-	if p := m.part(); p != nil && p.State.Time.Compacted == 0 {
+	if p := m.eventPart(); p != nil && p.State.Time.Compacted == 0 {
 		for _, a := range p.State.Attachments {
-			m.media(a.MIME, a.URL)
+			m.addMedia(a.MIME, a.URL)
 		}
 		if len(p.State.Attachments) > 0 {
 			m.Blocks = append([]session.Block{{Kind: session.ResultBlock}}, m.Blocks...)
@@ -264,8 +264,8 @@ func (m *message) result(r session.Result) {
 	}
 }
 
-// result is what the model is told of a call.
-func (p *part) result() session.Result {
+// callResult is what the model is told of a call.
+func (p *part) callResult() session.Result {
 	s := &p.State
 	r := session.Result{CallID: p.CallID, Name: p.Tool, Text: s.Output, IsError: s.Status == statusError}
 	output, told := s.Metadata.Output.(string)
@@ -285,11 +285,11 @@ func (p *part) result() session.Result {
 	return r
 }
 
-// message reads a message of a user or of the assistant.
-func (m *message) message() (faults []session.Fault) {
+// readMessage reads a message of a user or of the assistant.
+func (m *message) readMessage() (faults []session.Fault) {
 	m.Role, m.Agent, m.Model, m.Provider = session.ParseRole(m.info.Role), m.info.Agent, m.info.Model, m.info.By
 	m.said.Reset(m.Role, m.info.Agent)
-	m.add(m.info.Parent)
+	m.addMeaning(m.info.Parent)
 	if m.Invocation = m.info.Parent; m.Role == session.User { // home takes the agent away
 		m.Model, m.Provider, m.Invocation = m.info.For.ID, m.info.For.By, m.id
 	} else if m.Role != session.Assistant {
@@ -306,7 +306,7 @@ func (m *message) message() (faults []session.Fault) {
 			one = one && other == apart
 		}
 		if p.wrong == "" {
-			m.read(p)
+			m.addPart(p)
 		}
 		silent := p.wrong != "" || p.Type == typeText && strings.TrimSpace(p.Text) == "" // which a repair may take out
 		if other := column.View(p.row["session_id"]); other != m.session && !silent {
@@ -317,43 +317,43 @@ func (m *message) message() (faults []session.Fault) {
 	if one && len(m.parts) > 0 && apart != m.session {
 		m.reader.apart.Store(m.id, apart)
 	}
-	m.finish()
+	m.finishMessage()
 	return faults
 }
 
-// read adds what one part says.
-func (m *message) read(p *part) {
+// addPart adds what one part says.
+func (m *message) addPart(p *part) {
 	solid := p.Type != typeStepStart && p.Type != typeReasoning
 	m.solid, m.stays = m.solid || solid, m.stays || solid && (p.Type != typeText || p.Text != "")
-	m.add(p.Type)
+	m.addMeaning(p.Type)
 	switch p.Type {
 	case typeText:
-		m.add(p.Text)
+		m.addMeaning(p.Text)
 		if !p.Ignored && (m.Role == session.Assistant || p.Text != "") {
-			m.write(p.Text)
+			m.addText(p.Text)
 		}
 	case typeReasoning:
-		m.add(p.Text)
-		m.think(p.Text, cmp.Or(p.Metadata.Anthropic, p.Metadata.Bedrock))
+		m.addMeaning(p.Text)
+		m.addReasoning(p.Text, cmp.Or(p.Metadata.Anthropic, p.Metadata.Bedrock))
 	case typeTool: // of the user, opencode sends none
 		if m.Role == session.Assistant {
-			m.call(p)
+			m.addCall(p)
 		}
 	case typeFile: // of the other types opencode stores the text as a part of its own
-		if m.add(p.MIME, p.URL); p.MIME != "text/plain" && p.MIME != "application/x-directory" {
-			m.media(p.MIME, p.URL)
+		if m.addMeaning(p.MIME, p.URL); p.MIME != "text/plain" && p.MIME != "application/x-directory" {
+			m.addMedia(p.MIME, p.URL)
 		}
 	case typeCompaction:
 		m.Flags |= session.SummaryTurn
 		m.reader.tails.Store(m.id, p.Tail)
-		m.write(sentCompaction)
+		m.addText(sentCompaction)
 	case typeSubtask:
-		m.write(sentSubtask)
+		m.addText(sentSubtask)
 	}
 }
 
-// write adds a text. Those of a user are parts of one message.
-func (m *message) write(text string) {
+// addText adds a text. Those of a user are parts of one message.
+func (m *message) addText(text string) {
 	if m.Role == session.User && m.text != "" {
 		m.text += "\n"
 	}
@@ -363,17 +363,17 @@ func (m *message) write(text string) {
 	m.Size += int64(len(text))
 }
 
-func (m *message) think(text string, by signed) {
+func (m *message) addReasoning(text string, by signed) {
 	m.Blocks = append(m.Blocks, session.Block{Kind: session.ReasoningBlock, Text: session.DigestOf(text), Signature: session.DigestOf(by.Signature + by.Redacted), Empty: text == "" && by.Redacted == ""})
 	m.reasoning += text
 	m.sends, m.plain, m.Size = true, false, m.Size+int64(len(text))
 }
 
-// media adds a file.
-func (m *message) media(mime, url string) {
+// addMedia adds a file.
+func (m *message) addMedia(mime, url string) {
 	b := session.Block{Kind: session.MediaBlock, Name: session.MediaName(mime)}
 	if _, data, ok := strings.Cut(url, ";base64,"); ok {
-		b = media.Block(mime, data)
+		b = media.NewBlock(mime, data)
 	}
 	if m.Role == session.Tool {
 		b.In = 1
@@ -382,31 +382,31 @@ func (m *message) media(mime, url string) {
 	m.sends, m.plain, m.Size = true, false, m.Size+int64(len(url))
 }
 
-// call adds a call, and of one that the provider ran the result.
-func (m *message) call(p *part) {
+// addCall adds a call, and of one that the provider ran the result.
+func (m *message) addCall(p *part) {
 	args := string(p.State.Input)
 	c := session.Call{ID: p.CallID, Name: p.Tool, Args: args, Form: session.FormOf(args), Server: p.Metadata.Server}
 	if p.Tool == "task" || p.Tool == "subagent" {
-		c.Delegation = delegation(p.State.Input, p.State.Metadata.Child)
+		c.Delegation = readDelegation(p.State.Input, p.State.Metadata.Child)
 		if m.table == tableMessages {
-			m.reader.ran.Store(fmt.Sprint(m.id, " ", len(m.Calls)), p.ran())
+			m.reader.ran.Store(fmt.Sprint(m.id, " ", len(m.Calls)), p.workTimes())
 		}
 	}
-	m.add(c.ID, c.Name, c.Args)
+	m.addMeaning(c.ID, c.Name, c.Args)
 	m.Blocks = append(m.Blocks, session.Block{Kind: session.CallBlock, Nth: len(m.Calls)})
 	m.Calls = append(m.Calls, c)
 	m.sends, m.Size = true, m.Size+int64(len(args))
 	if c.Server && p.State.Status != "pending" && p.State.Status != "running" {
-		r := p.result()
+		r := p.callResult()
 		r.Server = true
 		m.Blocks = append(m.Blocks, session.Block{Kind: session.ResultBlock, Nth: len(m.Results)})
 		m.Results = append(m.Results, r)
-		m.add(r.Text)
+		m.addMeaning(r.Text)
 	}
 }
 
-// delegation is what a call says about the sub-session that it starts.
-func delegation(input []byte, child string) *session.Delegation {
+// readDelegation is what a call says about the sub-session that it starts.
+func readDelegation(input []byte, child string) *session.Delegation {
 	var asked struct {
 		Agent  string `json:"subagent_type"`
 		Prompt string `json:"prompt"`
@@ -415,12 +415,12 @@ func delegation(input []byte, child string) *session.Delegation {
 	return &session.Delegation{Agent: asked.Agent, Task: session.DigestOf(asked.Prompt), Child: child, Blocking: true, Apart: true}
 }
 
-// ran is from when to when a call had its sub-session work. That of a call without a result
+// workTimes is from when to when a call had its sub-session work. That of a call without a result
 // worked until its runtime ended, whenever that was; so did one whose result a repair added,
 // which ends when its row changed last.
-func (p *part) ran() [2]float64 {
+func (p *part) workTimes() [2]float64 {
 	end := p.State.Time.End
-	if last := timeOf(p.row, "time_updated", "time_created"); !p.final() || strconv.FormatFloat(end, 'f', -1, 64) == last {
+	if last := timeOf(p.row, "time_updated", "time_created"); !p.isFinal() || strconv.FormatFloat(end, 'f', -1, 64) == last {
 		end = math.Inf(1)
 	}
 	began, _ := column.Int(p.row["time_created"]) // before its sub-session is; a copy of a session has later ones
@@ -430,13 +430,13 @@ func (p *part) ran() [2]float64 {
 	return [2]float64{float64(began), end}
 }
 
-// finish says what the parts make of the message, and what opencode leaves out: messages
+// finishMessage says what the parts make of the message, and what opencode leaves out: messages
 // without parts that are sent, and answers with an error, but for those that a person
 // stopped after they had said something.
-func (m *message) finish() {
+func (m *message) finishMessage() {
 	m.Text = session.DigestOf(m.text)
 	m.Flags |= session.TextFlags(m.text)
-	if strings.TrimSpace(m.text) == "" && len(m.Calls) == 0 && !m.Has(session.MediaBlock) {
+	if strings.TrimSpace(m.text) == "" && len(m.Calls) == 0 && !m.HasBlock(session.MediaBlock) {
 		m.Flags |= session.Blank
 	}
 	if !m.sends {
@@ -445,7 +445,7 @@ func (m *message) finish() {
 	if m.Role == session.Assistant {
 		if m.info.Time.Completed == nil {
 			m.Flags |= session.Unfinished
-			m.reader.open.Store(m.id, (m.stays || m.info.Finish != "") && (m.text != "" || len(m.Calls) > 0 || m.Has(session.ReasoningBlock) || m.Has(session.MediaBlock)))
+			m.reader.open.Store(m.id, (m.stays || m.info.Finish != "") && (m.text != "" || len(m.Calls) > 0 || m.HasBlock(session.ReasoningBlock) || m.HasBlock(session.MediaBlock)))
 		}
 		if m.info.Error != nil && (m.info.Error.Name != aborted || !m.solid) {
 			m.Flags |= session.Skipped

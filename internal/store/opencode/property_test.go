@@ -41,7 +41,7 @@ var damages = []string{
 // It gives back the sessions that messages were in.
 func damaged(t *rapid.T, path string) map[string]string {
 	seed, kill := rapid.Uint64Range(1, 1e6).Draw(t, "seed"), rapid.Uint64Range(0, 400).Draw(t, "kill")
-	if err := opencodetest.Build(path, player.Until(seed, kill), player.Until(seed+1, 0)); err != nil {
+	if err := opencodetest.Build(path, player.PlayUntil(seed, kill), player.PlayUntil(seed+1, 0)); err != nil {
 		t.Fatal(err)
 	}
 	homes := map[string]string{}

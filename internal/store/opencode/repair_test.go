@@ -46,7 +46,7 @@ func TestHalfMoved(t *testing.T) {
 	if !slices.Contains(found, "warning SC016 ") {
 		t.Errorf("found %q", found)
 	}
-	if plan, _, err := repairtest.Plan(path); err != nil || !plan.Empty() {
+	if plan, _, err := repairtest.Plan(path); err != nil || !plan.IsEmpty() {
 		t.Errorf("%v, %+v", err, plan)
 	}
 }
@@ -341,7 +341,7 @@ func TestOneMillisecond(t *testing.T) {
 	if found := storetest.Findings(t, path); !slices.Contains(found, "error SC702 ") {
 		t.Errorf("found %q", found)
 	}
-	if plan, _, err := repairtest.Plan(path); err != nil || !plan.Empty() {
+	if plan, _, err := repairtest.Plan(path); err != nil || !plan.IsEmpty() {
 		t.Errorf("%v, %+v", err, plan)
 	}
 }
@@ -385,7 +385,7 @@ func TestOddData(t *testing.T) {
 				}
 				t.Run(fmt.Sprintf("%s, %s, %v", name, value, allow), func(t *testing.T) {
 					path := filepath.Join(t.TempDir(), "opencode.db")
-					if err := opencodetest.Build(path, player.Until(7, 160), player.Until(8, 90)); err != nil {
+					if err := opencodetest.Build(path, player.PlayUntil(7, 160), player.PlayUntil(8, 90)); err != nil {
 						t.Fatal(err)
 					}
 					storetest.Change(t, path, fmt.Sprintf(rows[name], value))
@@ -394,7 +394,7 @@ func TestOddData(t *testing.T) {
 					if err != nil {
 						t.Fatalf("%v\n%+v", err, plan.Refused)
 					}
-					if again, _, err := repairtest.Plan(path, allow...); err != nil || !again.Empty() && receipt != nil {
+					if again, _, err := repairtest.Plan(path, allow...); err != nil || !again.IsEmpty() && receipt != nil {
 						t.Errorf("a second repair has work: %v, %+v", err, again.Trees)
 					}
 					if receipt == nil {

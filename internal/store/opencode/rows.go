@@ -84,28 +84,28 @@ func placeOf(row table.Place, from string, nth int) table.Place {
 	return at
 }
 
-// held are the events of a message: itself, and what it holds.
-func (m *stored) held() []event {
+// listEvents are the events of a message: itself, and what it holds.
+func (m *stored) listEvents() []event {
 	events := []event{{m, 0}}
 	for i := range m.parts {
-		if p := &m.parts[i]; m.wrong == "" && (p.wrong != "" || p.final() && m.info.Role == roleAssistant) {
+		if p := &m.parts[i]; m.wrong == "" && (p.wrong != "" || p.isFinal() && m.info.Role == roleAssistant) {
 			events = append(events, event{m, i + 1})
 		}
 	}
 	return events
 }
 
-// part is the part that an event is, nil for a message.
-func (e event) part() *part {
+// eventPart is the part that an event is, nil for a message.
+func (e event) eventPart() *part {
 	if e.nth == 0 || e.nth > len(e.parts) {
 		return nil
 	}
 	return &e.parts[e.nth-1]
 }
 
-// value is the value of a column.
-func (e event) value(name string) table.Value {
-	p := e.part()
+// columnValue is the value of a column.
+func (e event) columnValue(name string) table.Value {
+	p := e.eventPart()
 	switch {
 	case name == columnEvent:
 		return e
@@ -114,15 +114,15 @@ func (e event) value(name string) table.Value {
 	case name == columnPosition:
 		return positionOf(e.began, e.rank, e.nth)
 	case name == columnParts && e.nth == 0 && e.table == tableMessages:
-		return string(e.record())
+		return string(e.encodeParts())
 	case p != nil && (name == "id" || name == "data"):
 		return p.row[name]
 	}
 	return e.row[name]
 }
 
-// record are the rows of the parts, as JSON.
-func (m *stored) record() []byte {
+// encodeParts are the rows of the parts, as JSON.
+func (m *stored) encodeParts() []byte {
 	list := []byte{'['}
 	for i := range m.parts {
 		if i > 0 {
@@ -147,7 +147,7 @@ func (j *joined) Schema(ctx context.Context) (table.Schema, error) {
 	events := tables[tableMessages]
 	events.Columns = slices.Clone(events.Columns)
 	for _, name := range eventColumns {
-		if !schema.Has(tableMessages, name) {
+		if !schema.HasColumns(tableMessages, name) {
 			events.Columns = append(events.Columns, table.Column{Name: name})
 		}
 	}
@@ -190,8 +190,8 @@ func (j *joined) scanSessions(ctx context.Context, s table.Selection, fn func(at
 	return lost, nil
 }
 
-// sessionRows hands over the sessions at places.
-func (j *joined) sessionRows(ctx context.Context, columns []string, places []table.Place, fn func(n int, row []table.Value) error) (unread []int, err error) {
+// readSessionRows hands over the sessions at places.
+func (j *joined) readSessionRows(ctx context.Context, columns []string, places []table.Place, fn func(n int, row []table.Value) error) (unread []int, err error) {
 	schema, err := j.Reader.Schema(ctx)
 	if err != nil {
 		return nil, err
@@ -225,20 +225,20 @@ func (j *joined) Scan(ctx context.Context, s table.Selection, fn func(at table.P
 	default:
 		return j.Reader.Scan(ctx, s, fn)
 	}
-	heads, lost, err := j.heads(ctx, s)
+	heads, lost, err := j.listHeads(ctx, s)
 	if err != nil {
 		return lost, err
 	}
-	err = j.load(ctx, heads, func(m *stored) error {
-		for _, e := range m.held() {
-			if err := fn(placeOf(m.place, m.table, e.nth), e.values(s.Columns)); err != nil {
+	err = j.loadMessages(ctx, heads, func(m *stored) error {
+		for _, e := range m.listEvents() {
+			if err := fn(placeOf(m.place, m.table, e.nth), e.columnValues(s.Columns)); err != nil {
 				return err
 			}
 		}
 		return nil
 	}, func(h head) error { // its row is read again with the texts, and told of there
 		m := &stored{head: h, row: table.Image{"id": h.id, "session_id": h.session, "time_created": h.began}}
-		return fn(h.at, event{m, 0}.values(s.Columns))
+		return fn(h.at, event{m, 0}.columnValues(s.Columns))
 	})
 	if err == table.Enough { //nolint:errorlint // it is given back as it is
 		err = nil
@@ -246,16 +246,16 @@ func (j *joined) Scan(ctx context.Context, s table.Selection, fn func(at table.P
 	return lost, err
 }
 
-func (e event) values(columns []string) []table.Value {
+func (e event) columnValues(columns []string) []table.Value {
 	row := make([]table.Value, len(columns))
 	for i, name := range columns {
-		row[i] = e.value(name)
+		row[i] = e.columnValue(name)
 	}
 	return row
 }
 
-// heads are the messages of a selection, by session and in their order.
-func (j *joined) heads(ctx context.Context, s table.Selection) (heads []head, lost []session.Fault, err error) {
+// listHeads are the messages of a selection, by session and in their order.
+func (j *joined) listHeads(ctx context.Context, s table.Selection) (heads []head, lost []session.Fault, err error) {
 	for _, from := range j.tables {
 		s.Table, s.Columns = from, []string{"id", "session_id", orderOf[from]}
 		faults, err := j.Reader.Scan(ctx, s, func(at table.Place, row []table.Value) error {
@@ -286,16 +286,16 @@ func (j *joined) heads(ctx context.Context, s table.Selection) (heads []head, lo
 // messagesAtOnce are read with one query.
 const messagesAtOnce = 256
 
-// load reads messages with their parts. Those that cannot be read are handed to lost.
-func (j *joined) load(ctx context.Context, heads []head, fn func(m *stored) error, lost func(h head) error) error {
+// loadMessages reads messages with their parts. Those that cannot be read are handed to lost.
+func (j *joined) loadMessages(ctx context.Context, heads []head, fn func(m *stored) error, lost func(h head) error) error {
 	for chunk := range slices.Chunk(heads, messagesAtOnce) {
-		messages, err := j.messages(ctx, chunk)
+		messages, err := j.readMessages(ctx, chunk)
 		if err == nil {
-			err = j.parts(ctx, messages)
+			err = j.readParts(ctx, messages)
 		}
 		if err != nil && len(chunk) > 1 && ctx.Err() == nil { // damage: what of them it is
 			for i := range chunk {
-				if err := j.load(ctx, chunk[i:i+1], fn, lost); err != nil {
+				if err := j.loadMessages(ctx, chunk[i:i+1], fn, lost); err != nil {
 					return err
 				}
 			}
@@ -310,7 +310,7 @@ func (j *joined) load(ctx context.Context, heads []head, fn func(m *stored) erro
 					return err
 				}
 			default:
-				m.read()
+				m.decodeRows()
 				if err := fn(m); err != nil {
 					return err
 				}
@@ -323,8 +323,8 @@ func (j *joined) load(ctx context.Context, heads []head, fn func(m *stored) erro
 	return nil
 }
 
-// messages are the rows of messages, nil for one that cannot be read.
-func (j *joined) messages(ctx context.Context, heads []head) ([]*stored, error) {
+// readMessages are the rows of messages, nil for one that cannot be read.
+func (j *joined) readMessages(ctx context.Context, heads []head) ([]*stored, error) {
 	messages := make([]*stored, len(heads))
 	for _, from := range j.tables {
 		var places []table.Place
@@ -336,7 +336,7 @@ func (j *joined) messages(ctx context.Context, heads []head) ([]*stored, error) 
 		}
 		columns := columnsOf[from]
 		_, err := j.Reader.Rows(ctx, from, columns, places, func(n int, row []table.Value) error {
-			m := &stored{head: heads[at[n]], place: places[n], row: kept(columns, row)}
+			m := &stored{head: heads[at[n]], place: places[n], row: keepValues(columns, row)}
 			m.id, m.session = column.View(m.row["id"]), column.View(m.row["session_id"])
 			m.began, _ = column.Int(m.row[orderOf[from]])
 			messages[at[n]] = m
@@ -356,16 +356,16 @@ func (j *joined) messages(ctx context.Context, heads []head) ([]*stored, error) 
 	return messages, nil
 }
 
-func kept(columns []string, row []table.Value) table.Image {
+func keepValues(columns []string, row []table.Value) table.Image {
 	values := make(table.Image, len(columns))
 	for i, name := range columns {
-		values[name] = table.Kept(row[i])
+		values[name] = table.CloneValue(row[i])
 	}
 	return values
 }
 
-// parts adds the parts of messages.
-func (j *joined) parts(ctx context.Context, messages []*stored) error {
+// readParts adds the parts of messages.
+func (j *joined) readParts(ctx context.Context, messages []*stored) error {
 	byID, keys := map[string]*stored{}, [][]table.Value{}
 	for _, m := range messages {
 		if m != nil && m.table == tableMessages {
@@ -379,7 +379,7 @@ func (j *joined) parts(ctx context.Context, messages []*stored) error {
 	selection := table.Selection{Table: tableParts, Columns: partColumns, Key: []string{"message_id"}, Keys: keys}
 	_, err := j.Reader.Scan(ctx, selection, func(at table.Place, row []table.Value) error {
 		if m := byID[column.View(row[1])]; m != nil {
-			m.parts = append(m.parts, part{place: at, row: kept(partColumns, row)})
+			m.parts = append(m.parts, part{place: at, row: keepValues(partColumns, row)})
 		}
 		return nil
 	})
@@ -396,7 +396,7 @@ func (j *joined) Rows(ctx context.Context, name string, columns []string, places
 	switch name {
 	case tableMessages:
 	case tableSessions:
-		return j.sessionRows(ctx, columns, places, fn)
+		return j.readSessionRows(ctx, columns, places, fn)
 	default:
 		return j.Reader.Rows(ctx, name, columns, places, fn)
 	}
@@ -413,15 +413,15 @@ func (j *joined) Rows(ctx context.Context, name string, columns []string, places
 			known[h.at], heads = true, append(heads, h)
 		}
 	}
-	err = j.load(ctx, heads, func(m *stored) error {
-		for _, e := range m.held() {
+	err = j.loadMessages(ctx, heads, func(m *stored) error {
+		for _, e := range m.listEvents() {
 			at := placeOf(m.place, m.table, e.nth)
 			n, ok := wanted[at]
 			if !ok {
 				continue
 			}
 			delete(wanted, at)
-			if err := fn(n, e.values(columns)); err != nil {
+			if err := fn(n, e.columnValues(columns)); err != nil {
 				return err
 			}
 		}

@@ -57,14 +57,14 @@ const newest = "20260622202450_simplify_session_input"
 const kindName = "opencode"
 
 // Kind is opencode's row in the table of adapters.
-var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindName, Locations: locations, Open: open, Edit: edit}, detect, examined)
+var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindName, Locations: listLocations, Open: openDatabase, Edit: openEdit}, detectTables, examined)
 
 // programs are those that keep such a database, by the folder and the name of the file
 // below the folder for data (Global.Path.data and Database.Path in each one's source).
 var programs = []struct{ folder, title string }{{"opencode", kindName}, {"kilo", "Kilo Code"}, {"mimocode", "MiMo Code"}}
 
-// locations are the databases below the folder for data, which is the same on macOS.
-func locations(home string) (list []string) {
+// listLocations are the databases below the folder for data, which is the same on macOS.
+func listLocations(home string) (list []string) {
 	data := os.Getenv("XDG_DATA_HOME")
 	if data == "" && home != "" {
 		data = filepath.Join(home, ".local", "share")
@@ -95,18 +95,18 @@ func titleOf(path string) string {
 	return kindName
 }
 
-func detect(_ context.Context, _ table.Reader, stored table.Schema) store.Detection {
+func detectTables(_ context.Context, _ table.Reader, stored table.Schema) store.Detection {
 	switch {
-	case stored.Has(tableParts, "message_id", "session_id", "data") && stored.Has(tableMessages, "session_id", "data") && stored.Has(tableSessions, "parent_id", "slug"):
+	case stored.HasColumns(tableParts, "message_id", "session_id", "data") && stored.HasColumns(tableMessages, "session_id", "data") && stored.HasColumns(tableSessions, "parent_id", "slug"):
 		return store.Detection{Sure: store.Certain, Why: "tables session, message and part"}
-	case stored.Has(tableSecond, "parent_id") && stored.Has(tableDraft, "session_id", "seq", "data"):
+	case stored.HasColumns(tableSecond, "parent_id") && stored.HasColumns(tableDraft, "session_id", "seq", "data"):
 		return store.Detection{Sure: store.Certain, Why: "tables session_v2 and session_message"}
 	}
 	return store.Detection{}
 }
 
-// open reads everything but texts.
-func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+// openDatabase reads everything but texts.
+func openDatabase(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
 	wrapped := *src
 	wrapped.DB = newJoined(src.DB)
 	return eventlog.OpenBy(ctx, &wrapped, opts, examined)
@@ -129,14 +129,14 @@ type reader struct {
 func examined(ctx context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
 	j := db.(*joined)
 	j.sessions, j.tables = []string{tableSessions}, []string{tableMessages}
-	layout := (&reader{joined: j}).layout()
+	layout := (&reader{joined: j}).buildLayout()
 	facts := session.Store{
 		Kind: kindName, Title: titleOf(db.About().Name),
 		Children: session.Children{ReusesChildren: true}, Requests: session.Requests{Adapts: adapts},
 		Keys: session.Keys{Renumbers: true, Closes: true, Omits: true},
 	}
-	c, err := j.count(ctx)
-	bare := !stored.Has(tableSessions, "slug")
+	c, err := j.countRows(ctx)
+	bare := !stored.HasColumns(tableSessions, "slug")
 	if c.drafts > 0 {
 		j.tables = append(j.tables, tableDraft)
 	}
@@ -146,7 +146,7 @@ func examined(ctx context.Context, db table.Reader, stored table.Schema) (sessio
 	}
 	if c.moved || bare {
 		j.sessions, j.tables = []string{tableSecond}, []string{tableDraft}
-		facts.Faults = c.hidden()
+		facts.Faults = c.reportHidden()
 	}
 	facts.Runtime = runtimeOf(facts.Title, c.messages > 0 && slices.Contains(j.tables, tableMessages))
 	if facts.ReadOnly == "" && err == nil {
@@ -163,8 +163,8 @@ type counted struct {
 	old, behind              int  // then: sessions of opencode 1, and those that opencode 2 has not
 }
 
-// count looks which rows there are.
-func (j *joined) count(ctx context.Context) (c counted, err error) {
+// countRows looks which rows there are.
+func (j *joined) countRows(ctx context.Context) (c counted, err error) {
 	each := func(name, column string, fn func(value table.Value)) {
 		if err == nil {
 			_, err = table.Glance(ctx, j.Reader, name, []string{column}, func(row []table.Value) { fn(row[0]) })
@@ -185,8 +185,8 @@ func (j *joined) count(ctx context.Context) (c counted, err error) {
 	return c, err
 }
 
-// hidden tells of the sessions that opencode 2 reads no more.
-func (c *counted) hidden() []session.Fault {
+// reportHidden tells of the sessions that opencode 2 reads no more.
+func (c *counted) reportHidden() []session.Fault {
 	if c.old == 0 {
 		return nil
 	}
@@ -208,7 +208,7 @@ func readMigrations(ctx context.Context, db table.Reader, stored table.Schema) (
 		}
 		generation = max(generation, id)
 	})
-	if !stored.Has(tableMigrations, "id") && !stored.Has(tableDrizzle, "hash") {
+	if !stored.HasColumns(tableMigrations, "id") && !stored.HasColumns(tableDrizzle, "hash") {
 		later.Doubt("it has no table "+tableMigrations, "nothing tells which release of opencode wrote it")
 	}
 	later.Read = "Sessions and messages"
@@ -241,8 +241,8 @@ func runtimeOf(title string, first bool) session.Runtime {
 	}
 }
 
-// layout is how such a database is read and written.
-func (r *reader) layout() *eventlog.Layout {
+// buildLayout is how such a database is read and written.
+func (r *reader) buildLayout() *eventlog.Layout {
 	return &eventlog.Layout{
 		Sessions: eventlog.Table{Name: tableSessions, Columns: sessionColumns, Key: []string{"id"}, Parent: "parent_id"},
 		Events:   eventlog.Table{Name: tableMessages, Columns: eventColumns, Key: []string{"session_id"}, ID: "id"},
@@ -251,11 +251,11 @@ func (r *reader) layout() *eventlog.Layout {
 			position, _ = column.Int(place.Value(columnPosition))
 			return position, 0
 		},
-		Session: sessionOf, Item: r.item, Gather: r.findStrays, Finish: r.finish, Relate: r.relate,
-		Said: []string{"data", columnEvent}, Content: counts,
-		LinkColumns: []string{columnEvent}, Links: links, OneID: true,
-		Prepare: r.prepare,
-		Write:   eventlog.Write{Insert: insert, Update: update, OtherTables: together, Tied: func(a, b int64) bool { return a>>positionBits == b>>positionBits }},
+		Session: sessionOf, Item: r.decodeItem, Gather: r.findStrays, Finish: r.finishSession, Relate: r.relateItems,
+		Said: []string{"data", columnEvent}, Content: comparedContent,
+		LinkColumns: []string{columnEvent}, Links: listLinks, OneID: true,
+		Prepare: r.prepareTables,
+		Write:   eventlog.Write{Insert: insertResult, Update: updateEvent, OtherTables: refuseSeparation, Tied: func(a, b int64) bool { return a>>positionBits == b>>positionBits }},
 	}
 }
 
@@ -272,8 +272,8 @@ func positionOf(began, rank int64, nth int) int64 {
 	return began<<positionBits | min(rank, 1<<rankBits-1)<<nthBits | int64(min(nth, nthMask))
 }
 
-// links are the sessions that a message's calls started.
-func links(row eventlog.Row) (ids []string) {
+// listLinks are the sessions that a message's calls started.
+func listLinks(row eventlog.Row) (ids []string) {
 	e, _ := row.Value(columnEvent).(event)
 	if e.stored == nil || e.nth > 0 {
 		return nil
@@ -286,8 +286,8 @@ func links(row eventlog.Row) (ids []string) {
 	return ids
 }
 
-// prepare reads what sessions say of messages.
-func (r *reader) prepare(ctx context.Context, db table.Reader, _ [][]table.Value) error {
+// prepareTables reads what sessions say of messages.
+func (r *reader) prepareTables(ctx context.Context, db table.Reader, _ [][]table.Value) error {
 	r.reverts, r.both = map[string]string{}, map[string]bool{}
 	if len(r.tables) > 1 {
 		first := map[string]bool{}
@@ -345,8 +345,8 @@ func sessionOf(row eventlog.Row) *session.Session {
 	return s
 }
 
-// finish says what is sent no more: what was reverted and what a summary covers.
-func (r *reader) finish(s *session.Session) {
+// finishSession says what is sent no more: what was reverted and what a summary covers.
+func (r *reader) finishSession(s *session.Session) {
 	reverted, kept := strings.CutSuffix(r.reverts[s.ID], "\x00")
 	behind := false // opencode compares ids, also with that of a message that is gone (cleanup in session/revert.ts)
 	for i := range s.Items {
@@ -358,17 +358,17 @@ func (r *reader) finish(s *session.Session) {
 			it.Flags |= session.Rewound
 		}
 	}
-	r.summarise(s)
-	unanswered(s)
-	stall(s)
+	r.markCompacted(s)
+	reportUnanswered(s)
+	findStalled(s)
 	if s.Parent != "" && len(s.Items) > 0 && s.Items[0].Role == session.User {
 		s.Task = s.Items[0].Text
 	}
 }
 
-// summarise leaves out what the last summary covers: all before the message that asked for
+// markCompacted leaves out what the last summary covers: all before the message that asked for
 // it, but for a tail that it kept. A request without a summary covers nothing.
-func (r *reader) summarise(s *session.Session) {
+func (r *reader) markCompacted(s *session.Session) {
 	asked, last := map[string]int{}, -1
 	for i := range s.Items {
 		it := &s.Items[i]
@@ -403,8 +403,8 @@ func (r *reader) summarise(s *session.Session) {
 	}
 }
 
-// unanswered tells of answers to messages that the session does not have, once of each.
-func unanswered(s *session.Session) {
+// reportUnanswered tells of answers to messages that the session does not have, once of each.
+func reportUnanswered(s *session.Session) {
 	has := map[string]bool{"": true}
 	for i := range s.Items {
 		has[s.Items[i].Key] = true
@@ -419,10 +419,10 @@ func unanswered(s *session.Session) {
 	}
 }
 
-// stall finds prompts that versions before 1.18.18 take for answered: they compared ids, and the
+// findStalled finds prompts that versions before 1.18.18 take for answered: they compared ids, and the
 // 36 bits of the clock in these begin anew every 795 days, last on 14 August 2026
 // (anomalyco/opencode#30809, #42955).
-func stall(s *session.Session) {
+func findStalled(s *session.Session) {
 	var prompt, answer string // the greatest id of each
 	s.Stalled.Why, s.Stalled.Way = "", ""
 	for i := range s.Items {
@@ -440,10 +440,10 @@ func stall(s *session.Session) {
 	}
 }
 
-// relate marks messages that a repair ended: those that say nothing but thoughts are left
+// relateItems marks messages that a repair ended: those that say nothing but thoughts are left
 // out of requests from then on. A new result is where the message with its call is. What a
 // summary covered that is gone is sent again.
-func (r *reader) relate(s *session.Session) {
+func (r *reader) relateItems(s *session.Session) {
 	for i := range s.Items {
 		it := &s.Items[i]
 		if it.Table == "" && i > 0 && it.Position>>nthBits == s.Items[i-1].Position>>nthBits {
@@ -458,7 +458,7 @@ func (r *reader) relate(s *session.Session) {
 			it.Flags |= session.Skipped
 		}
 	}
-	r.summarise(s)
-	unanswered(s)
-	stall(s)
+	r.markCompacted(s)
+	reportUnanswered(s)
+	findStalled(s)
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
-// edit opens a database for repair or undo.
-func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
+// openEdit opens a database for repair or undo.
+func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
 	wrapped := *src
 	wrapped.Edit = func(ctx context.Context) (table.Editor, error) {
 		e, err := src.Edit(ctx)
@@ -52,8 +52,8 @@ func (e *editor) Revert(ctx context.Context, journal []byte, _ ...string) error 
 	return e.Editor.Revert(ctx, journal, tableSessions, tableMessages, tableParts)
 }
 
-// message is the message of an event as it is now. Its parts keep their numbers.
-func (e *editor) message(ctx context.Context, at table.Place) (*stored, error) {
+// loadMessage is the message of an event as it is now. Its parts keep their numbers.
+func (e *editor) loadMessage(ctx context.Context, at table.Place) (*stored, error) {
 	at &^= nthMask
 	if at&draftBit != 0 {
 		return nil, problem.New(problem.RolledBack, "", "%s", ownRows)
@@ -62,7 +62,7 @@ func (e *editor) message(ctx context.Context, at table.Place) (*stored, error) {
 		return m, nil
 	}
 	var found *stored
-	err := e.view.load(ctx, []head{{table: tableMessages, at: at}}, func(m *stored) error {
+	err := e.view.loadMessages(ctx, []head{{table: tableMessages, at: at}}, func(m *stored) error {
 		found = m
 		return nil
 	}, func(head) error { return docedit.NotAsRead("row") })
@@ -81,11 +81,11 @@ func (e *editor) Update(ctx context.Context, name string, at table.Place, fields
 	case name != tableMessages:
 		return e.Editor.Update(ctx, name, at, fields)
 	}
-	m, err := e.message(ctx, at)
+	m, err := e.loadMessage(ctx, at)
 	if nth := int(at & nthMask); nth > 0 && err == nil {
 		for _, f := range fields {
 			if f.Name == "data" && err == nil {
-				err = e.updatePart(ctx, event{m, nth}.part(), f.Name, f.New)
+				err = e.updatePart(ctx, event{m, nth}.eventPart(), f.Name, f.New)
 			}
 		}
 		return err
@@ -113,7 +113,7 @@ func (e *editor) Update(ctx context.Context, name string, at table.Place, fields
 // updatePart gives a column of a part another value.
 func (e *editor) updatePart(ctx context.Context, p *part, name string, value table.Value) error {
 	old := p.row[name]
-	if table.Same(old, value) {
+	if table.SameValue(old, value) {
 		return nil
 	}
 	p.row[name] = value
@@ -128,11 +128,11 @@ func (e *editor) updateParts(ctx context.Context, m *stored, f table.FieldChange
 	}
 	for i := range m.parts {
 		p := &m.parts[i]
-		n := slices.IndexFunc(is, func(now table.Image) bool { return table.Same(now["id"], p.row["id"]) })
+		n := slices.IndexFunc(is, func(now table.Image) bool { return table.SameValue(now["id"], p.row["id"]) })
 		var err error
 		switch {
-		case n >= 0 && table.Same(was[i]["data"], is[n]["data"]):
-		case !table.Same(was[i]["data"], p.row["data"]):
+		case n >= 0 && table.SameValue(was[i]["data"], is[n]["data"]):
+		case !table.SameValue(was[i]["data"], p.row["data"]):
 			err = docedit.NotAsRead(columnParts)
 		case n < 0:
 			err = e.deletePart(ctx, p)
@@ -159,12 +159,12 @@ func (e *editor) Delete(ctx context.Context, name string, at table.Place) error 
 	if name != tableMessages {
 		return e.Editor.Delete(ctx, name, at)
 	}
-	m, err := e.message(ctx, at)
+	m, err := e.loadMessage(ctx, at)
 	if err != nil {
 		return err
 	}
 	if nth := int(at & nthMask); nth > 0 {
-		if p := (event{m, nth}).part(); p.wrong != "" {
+		if p := (event{m, nth}).eventPart(); p.wrong != "" {
 			return e.deletePart(ctx, p)
 		}
 		return nil
@@ -187,20 +187,20 @@ func (e *editor) Insert(ctx context.Context, name string, row []table.Field) (ta
 	if name != tableMessages || !ok {
 		return e.Editor.Insert(ctx, name, row)
 	}
-	m, err := e.message(ctx, placeOf(of.place, of.table, 0))
+	m, err := e.loadMessage(ctx, placeOf(of.place, of.table, 0))
 	if err != nil {
 		return 0, err
 	}
-	p := event{m, of.nth}.part()
-	edited := docedit.Of(docedit.Whole{Column: "data", Text: column.Bytes(p.row["data"])})
+	p := event{m, of.nth}.eventPart()
+	edited := docedit.NewRow(docedit.Whole{Column: "data", Text: column.Bytes(p.row["data"])})
 	if err := edited.Put(callState, jsontext.Value(of.state)); err != nil {
 		return 0, err
 	}
 	return placeOf(of.place, of.table, of.nth), e.updatePart(ctx, p, "data", column.Like(p.row["data"], string(edited.Document("data"))))
 }
 
-// insert finds the call that a new result answers: eventlog's neighbour is of its message.
-func insert(s *session.Session, it *session.Item, near *docedit.Row, _ string) ([]table.Field, error) {
+// insertResult finds the call that a new result answers: eventlog's neighbour is of its message.
+func insertResult(s *session.Session, it *session.Item, near *docedit.Row, _ string) ([]table.Field, error) {
 	e, _ := near.Value(columnEvent).(event)
 	if e.table == tableDraft {
 		return nil, problem.New(problem.RolledBack, "", "%s", ownRows)
@@ -221,13 +221,13 @@ func insert(s *session.Session, it *session.Item, near *docedit.Row, _ string) (
 		if p.wrong != "" || p.Type != typeTool {
 			continue
 		}
-		if nth--; nth == -1 && !p.final() {
+		if nth--; nth == -1 && !p.isFinal() {
 			at := positionOf(e.began, e.rank, i+1)
 			if slices.ContainsFunc(s.Items, func(o session.Item) bool { return o.Table != "" && (o.Position < it.Position) != (o.Position < at) }) {
 				return nil, problem.New(problem.RolledBack, "", "%s", crossed)
 			}
 			return []table.Field{
-				{Name: "id", Value: p.row["id"]}, {Name: columnPosition, Value: it.Position}, {Name: columnEvent, Value: ended{event{e.stored, i + 1}, p.ended(r)}},
+				{Name: "id", Value: p.row["id"]}, {Name: columnPosition, Value: it.Position}, {Name: columnEvent, Value: ended{event{e.stored, i + 1}, p.composeState(r)}},
 			}, nil
 		}
 	}
@@ -244,11 +244,11 @@ type ended struct {
 // order, and their rows say otherwise.
 const crossed = "calls of one message share an id, and which of them has no result is told by their rows only"
 
-// ended is the state of a call that gets a result: at the time at which its row changed
+// composeState is the state of a call that gets a result: at the time at which its row changed
 // last, because a repair has no clock. The answer of a sub-session is wrapped as opencode
 // does it (tool/task.ts).
-func (p *part) ended(r *session.Result) string {
-	doc := docedit.Of(docedit.Whole{Column: "data", Text: column.Bytes(p.row["data"])})
+func (p *part) composeState(r *session.Result) string {
+	doc := docedit.NewRow(docedit.Whole{Column: "data", Text: column.Bytes(p.row["data"])})
 	raw := func(other string, path ...string) string {
 		at := callState
 		for _, name := range path {
@@ -262,14 +262,14 @@ func (p *part) ended(r *session.Result) string {
 		input = `"input":` + input + `,`
 	}
 	if r.IsError {
-		return `{"status":"error",` + input + `"error":` + string(docedit.Quote(r.Text)) + `,"metadata":` + metadata + time
+		return `{"status":"error",` + input + `"error":` + string(docedit.QuoteText(r.Text)) + `,"metadata":` + metadata + time
 	}
 	text := r.Text
 	if child := p.State.Metadata.Child; child != "" && p.Tool == "task" {
 		text = "<task id=" + strconv.Quote(child) + " state=\"completed\">\n<task_result>\n" + text + "\n</task_result>\n</task>"
 	}
 	title := raw(raw(`""`, "input", "description"), "title")
-	return `{"status":"completed",` + input + `"output":` + string(docedit.Quote(text)) + `,"title":` + title + `,"metadata":` + metadata + time
+	return `{"status":"completed",` + input + `"output":` + string(docedit.QuoteText(text)) + `,"title":` + title + `,"metadata":` + metadata + time
 }
 
 // timeOf is the first of some times of a row that is a number: data of its own has only such.
@@ -282,8 +282,8 @@ func timeOf(row table.Image, columns ...string) string {
 	return "0"
 }
 
-// update is the difference of an event that a repair changed.
-func update(r *docedit.Row, c *change.Item) error {
+// updateEvent is the difference of an event that a repair changed.
+func updateEvent(r *docedit.Row, c *change.Item) error {
 	e, _ := r.Value(columnEvent).(event)
 	d := &difference{Row: r, m: e.stored, parts: make([]table.Image, len(e.parts))}
 	for i := range e.parts {
@@ -293,22 +293,22 @@ func update(r *docedit.Row, c *change.Item) error {
 	if err != nil {
 		return err
 	}
-	err = r.Apply(c, func(v change.Value) docedit.Place { return d.place(v, e.nth > 0) }, func(int) docedit.Spot { return docedit.Spot{Column: columnParts} })
+	err = r.Apply(c, func(v change.Value) docedit.Place { return d.findPlace(v, e.nth > 0) }, func(int) docedit.Spot { return docedit.Spot{Column: columnParts} })
 	if err == nil && d.changed {
 		d.parts = slices.DeleteFunc(d.parts, func(row table.Image) bool { return row == nil })
 		text, _ := json.Marshal(d.parts) // never fails on values of rows
 		r.SetText(columnParts, text)
 	}
-	if e.table == tableDraft && (len(r.Changes()) > 0 || c.Shown || len(c.Notes()) > 0) {
+	if e.table == tableDraft && (len(r.Changes()) > 0 || c.Shown || len(c.OmissionNotes()) > 0) {
 		err = problem.New(problem.RolledBack, "", "%s", ownRows)
 	}
 	return err
 }
 
-// together refuses a change in which a result leaves the message that has it in the row of
+// refuseSeparation refuses a change in which a result leaves the message that has it in the row of
 // its call, and one in which messages of one millisecond stand in another order than their
 // ids.
-func together(_ context.Context, _ table.Writer, sessions []*change.Session) error {
+func refuseSeparation(_ context.Context, _ table.Writer, sessions []*change.Session) error {
 	for _, s := range sessions {
 		var last *session.Item
 		for i := range s.Items {
@@ -338,15 +338,15 @@ type difference struct {
 	changed bool
 }
 
-// place is where a value is stored. The id that a result answers is that of its call.
-func (d *difference) place(v change.Value, held bool) docedit.Place {
+// findPlace is where a value is stored. The id that a result answers is that of its call.
+func (d *difference) findPlace(v change.Value, held bool) docedit.Place {
 	switch {
 	case v.Of == change.OfResult && v.Field == session.FieldResultID && held:
 		return docedit.Place{Form: docedit.Follows}
 	case v.Of == change.OfCall && v.Field == session.FieldCallID:
-		return docedit.Place{Write: func() error { return d.rename(v) }}
+		return docedit.Place{Write: func() error { return d.renameCall(v) }}
 	case v.Of == change.OfItem && v.Field == session.FieldUnfinished:
-		return docedit.Place{Write: d.end}
+		return docedit.Place{Write: d.endAnswer}
 	case v.Field == change.FieldOmitted:
 		return docedit.Place{Form: docedit.Follows}
 	case v.Of == change.OfItem && v.Field == session.FieldText && (v.Is == "" || v.Is == v.Was):
@@ -360,7 +360,7 @@ func (d *difference) place(v change.Value, held bool) docedit.Place {
 
 // editPart changes the data of a part.
 func (d *difference) editPart(i int, edit func(doc *docedit.Row) error) error {
-	doc := docedit.Of(docedit.Whole{Column: "data", Text: column.Bytes(d.parts[i]["data"])})
+	doc := docedit.NewRow(docedit.Whole{Column: "data", Text: column.Bytes(d.parts[i]["data"])})
 	if err := edit(doc); err != nil || len(doc.Changes()) == 0 {
 		return err
 	}
@@ -370,18 +370,18 @@ func (d *difference) editPart(i int, edit func(doc *docedit.Row) error) error {
 	return nil
 }
 
-// rename gives a call another id: its result is in the same row.
-func (d *difference) rename(v change.Value) error {
+// renameCall gives a call another id: its result is in the same row.
+func (d *difference) renameCall(v change.Value) error {
 	nth, at, open := v.Nth, -1, false
 	for i := range d.m.parts {
 		p := &d.m.parts[i]
 		if p.wrong != "" || p.Type != typeTool {
 			continue
 		}
-		if p.CallID == v.Was && open && p.final() {
+		if p.CallID == v.Was && open && p.isFinal() {
 			return problem.New(problem.RolledBack, "", "%s", crossed)
 		}
-		open = open || p.CallID == v.Was && !p.final()
+		open = open || p.CallID == v.Was && !p.isFinal()
 		if nth--; nth == -1 && p.CallID == v.Was {
 			at = i
 		}
@@ -389,7 +389,7 @@ func (d *difference) rename(v change.Value) error {
 	if at < 0 {
 		return docedit.NotAsRead(columnParts)
 	}
-	return d.editPart(at, func(doc *docedit.Row) error { return doc.Put(document.Member("callID"), docedit.Quote(v.Is)) })
+	return d.editPart(at, func(doc *docedit.Row) error { return doc.Put(document.Member("callID"), docedit.QuoteText(v.Is)) })
 }
 
 func (d *difference) dropBlank(blank func(p *part) bool) {
@@ -402,11 +402,11 @@ func (d *difference) dropBlank(blank func(p *part) bool) {
 
 // leaveOut takes blocks out of a message or of a result, and shows U+0000 in what they say.
 func (d *difference) leaveOut(c *change.Item, e event) error {
-	notes := c.Notes()
+	notes := c.OmissionNotes()
 	if e.nth > 0 {
 		text := callState.Member("output")
 		said := d.Text(text)
-		for n := range slices.Backward(e.part().State.Attachments) {
+		for n := range slices.Backward(e.eventPart().State.Attachments) {
 			if note, leaves := notes[n+1]; leaves {
 				said = strings.TrimPrefix(said+"\n"+note, "\n")
 				if err := d.Put(callState.Member("attachments").Element(n), nil); err != nil {
@@ -415,7 +415,7 @@ func (d *difference) leaveOut(c *change.Item, e event) error {
 			}
 		}
 		if len(notes) > 0 {
-			if err := d.Put(text, docedit.Quote(said)); err != nil {
+			if err := d.Put(text, docedit.QuoteText(said)); err != nil {
 				return err
 			}
 		}
@@ -430,7 +430,7 @@ func (d *difference) leaveOut(c *change.Item, e event) error {
 		if p.wrong != "" {
 			continue
 		}
-		m.read(p)
+		m.addPart(p)
 		if c.Shown {
 			if err := d.showNUL(i); err != nil {
 				return err
@@ -441,7 +441,7 @@ func (d *difference) leaveOut(c *change.Item, e event) error {
 				d.parts[i], d.changed = nil, true
 			} else if leaves {
 				err := d.editPart(i, func(doc *docedit.Row) error {
-					return doc.Put(document, jsontext.Value(`{"type":"text","text":`+string(docedit.Quote(note))+`}`))
+					return doc.Put(document, jsontext.Value(`{"type":"text","text":`+string(docedit.QuoteText(note))+`}`))
 				})
 				if err != nil {
 					return err
@@ -473,10 +473,10 @@ func (d *difference) showNUL(i int) error {
 	return d.editPart(i, func(doc *docedit.Row) error { return doc.ShowNUL(places...) })
 }
 
-// end gives an answer the end that opencode gives to one that a person stopped, at the time
+// endAnswer gives an answer the end that opencode gives to one that a person stopped, at the time
 // at which its row changed last. One that has its finish was not stopped: a summary with an
 // error would cover nothing. A text that was cut off is stored empty, and leaves.
-func (d *difference) end() error {
+func (d *difference) endAnswer() error {
 	at, value := document.Member("time").Member("completed"), timeOf(d.m.row, "time_updated", "time_created")
 	if d.Raw(document.Member("time")) == nil {
 		at, value = document.Member("time"), `{"completed":`+value+`}`
@@ -508,9 +508,9 @@ func (d *difference) end() error {
 	return nil
 }
 
-// counts is what counts of a column for what an event says. Results, and parts that cannot
+// comparedContent is what counts of a column for what an event says. Results, and parts that cannot
 // be read, are events of their own.
-func counts(name string, value any) any {
+func comparedContent(name string, value any) any {
 	e, _ := value.(event)
 	if name != columnEvent || e.nth > 0 || e.stored == nil {
 		return value

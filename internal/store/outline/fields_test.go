@@ -32,7 +32,7 @@ func TestEveryFieldIsKeptOrGivenUp(t *testing.T) {
 			var in session.Item
 			holds := fill(field(&in))
 			log := NewLog()
-			log.Add(0, &in)
+			log.AddItem(0, &in)
 			var out session.Item
 			for out = range log.Items(0) {
 			}

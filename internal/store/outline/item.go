@@ -22,8 +22,8 @@ type coder struct {
 	names *names
 }
 
-// item is a whole record. What is empty takes a bit of those that say what is there.
-func (c *coder) item(it *session.Item) {
+// codeItem is a whole record. What is empty takes a bit of those that say what is there.
+func (c *coder) codeItem(it *session.Item) {
 	const note = 1 << 7
 	what := byte(it.Kind) | byte(it.Role)<<4
 	if it.Note {
@@ -35,38 +35,38 @@ func (c *coder) item(it *session.Item) {
 	rare := it.Child != "" || it.KeptFrom != 0 || it.Branch != "" || it.Invocation != "" || it.Scope != "" || it.Node != "" || len(it.Outputs) > 0 || it.Refusal != session.Refusal{} || it.Provider != ""
 	precise := nanos != 0
 
-	c.byte(&what)
-	c.bits(&timed, &precise, &sized, &modelled, &calls, &results, &blocks, &rare)
-	c.uint(&flags)
-	c.name(&it.Table)
-	c.string(&it.Key)
-	c.int(&it.Position)
-	c.name(&it.Agent)
-	c.digest(&it.Meaning)
-	c.digest(&it.Text)
+	c.codeByte(&what)
+	c.codeBits(&timed, &precise, &sized, &modelled, &calls, &results, &blocks, &rare)
+	c.codeUint(&flags)
+	c.codeName(&it.Table)
+	c.codeString(&it.Key)
+	c.codeInt(&it.Position)
+	c.codeName(&it.Agent)
+	c.codeDigest(&it.Meaning)
+	c.codeDigest(&it.Text)
 	if timed {
-		c.int(&seconds)
+		c.codeInt(&seconds)
 	}
 	if precise {
-		c.uint(&nanos)
+		c.codeUint(&nanos)
 	}
 	if sized {
-		c.int(&it.Size)
+		c.codeInt(&it.Size)
 	}
 	if modelled {
-		c.name(&it.Model)
+		c.codeName(&it.Model)
 	}
 	if rare {
-		c.rareOfItem(it)
+		c.codeRareItem(it)
 	}
 	if calls {
-		each(c, &it.Calls, c.call)
+		codeList(c, &it.Calls, c.codeCall)
 	}
 	if results {
-		each(c, &it.Results, func(r *session.Result) { c.result(r, it.Text) })
+		codeList(c, &it.Results, func(r *session.Result) { c.codeResult(r, it.Text) })
 	}
 	if blocks {
-		each(c, &it.Blocks, c.block)
+		codeList(c, &it.Blocks, c.codeBlock)
 	}
 	if c.reads {
 		it.Kind, it.Role, it.Flags = session.Kind(what&0xf), session.Role(what>>4&0x7), session.Flags(flags)
@@ -77,149 +77,149 @@ func (c *coder) item(it *session.Item) {
 	}
 }
 
-// rareOfItem is what few items have.
-func (c *coder) rareOfItem(it *session.Item) {
+// codeRareItem is what few items have.
+func (c *coder) codeRareItem(it *session.Item) {
 	child, kept, branch, invocation := it.Child != "", it.KeptFrom != 0, it.Branch != "", it.Invocation != ""
 	scope, node, outputs, refused := it.Scope != "", it.Node != "", len(it.Outputs) > 0, it.Refusal != session.Refusal{}
-	c.bits(&child, &kept, &branch, &invocation, &scope, &node, &outputs, &refused)
-	c.name(&it.Provider)
+	c.codeBits(&child, &kept, &branch, &invocation, &scope, &node, &outputs, &refused)
+	c.codeName(&it.Provider)
 	if child {
-		c.string(&it.Child)
+		c.codeString(&it.Child)
 	}
 	if kept {
-		c.int(&it.KeptFrom)
+		c.codeInt(&it.KeptFrom)
 	}
 	if branch {
-		c.name(&it.Branch)
+		c.codeName(&it.Branch)
 	}
 	if invocation {
-		c.name(&it.Invocation)
+		c.codeName(&it.Invocation)
 	}
 	if scope {
-		c.name(&it.Scope)
+		c.codeName(&it.Scope)
 	}
 	if node {
-		c.name(&it.Node)
+		c.codeName(&it.Node)
 	}
 	if outputs {
-		each(c, &it.Outputs, func(o *session.Output) {
-			c.bits(&o.Outside, &o.Hash)
-			c.string(&o.Path)
-			c.string(&o.Real)
-			c.int(&o.Bytes)
+		codeList(c, &it.Outputs, func(o *session.Output) {
+			c.codeBits(&o.Outside, &o.Hash)
+			c.codeString(&o.Path)
+			c.codeString(&o.Real)
+			c.codeInt(&o.Bytes)
 		})
 	}
 	if refused {
-		c.number(&it.Refusal.Status)
-		c.string(&it.Refusal.Text)
+		c.codeNumber(&it.Refusal.Status)
+		c.codeString(&it.Refusal.Text)
 	}
 }
 
-func (c *coder) call(call *session.Call) {
+func (c *coder) codeCall(call *session.Call) {
 	d := call.Delegation
 	delegates := d != nil
 	asks, rare := call.Question != session.Question{}, false
 	if delegates {
 		rare = d.Run != "" || d.Likely || d.Apart || d.Tools != nil || d.Timeout != 0 || d.Correlation != ""
 	}
-	c.string(&call.ID)
-	c.name(&call.Name)
-	c.byte((*byte)(&call.Form))
-	c.bits(&delegates, &call.Server, &call.Waits, &call.Asked, &asks, &rare)
+	c.codeString(&call.ID)
+	c.codeName(&call.Name)
+	c.codeByte((*byte)(&call.Form))
+	c.codeBits(&delegates, &call.Server, &call.Waits, &call.Asked, &asks, &rare)
 	if delegates {
 		if c.reads {
 			call.Delegation = &session.Delegation{}
 		}
-		c.delegation(call.Delegation, rare)
+		c.codeDelegation(call.Delegation, rare)
 	}
 	if asks {
-		c.question(&call.Question)
+		c.codeQuestion(&call.Question)
 	}
 }
 
-func (c *coder) delegation(d *session.Delegation, rare bool) {
-	c.name(&d.Agent)
-	c.digest(&d.Task)
-	c.string(&d.Child)
+func (c *coder) codeDelegation(d *session.Delegation, rare bool) {
+	c.codeName(&d.Agent)
+	c.codeDigest(&d.Task)
+	c.codeString(&d.Child)
 	tools := d.Tools != nil
-	if c.bits(&d.Blocking, &tools, &d.Likely, &d.Apart); !rare {
+	if c.codeBits(&d.Blocking, &tools, &d.Likely, &d.Apart); !rare {
 		return
 	}
-	c.string(&d.Run)
+	c.codeString(&d.Run)
 	if tools {
-		each(c, &d.Tools, c.name)
+		codeList(c, &d.Tools, c.codeName)
 	}
-	c.int((*int64)(&d.Timeout))
-	c.string(&d.Correlation)
+	c.codeInt((*int64)(&d.Timeout))
+	c.codeString(&d.Correlation)
 }
 
-// result leaves out a digest that is that of the item's text.
-func (c *coder) result(r *session.Result, text session.Digest) {
+// codeResult leaves out a digest that is that of the item's text.
+func (c *coder) codeResult(r *session.Result, text session.Digest) {
 	rare := r.Question != session.Question{} || r.Child != "" || r.Answer != 0 || r.Correlation != ""
 	same := r.Digest == text
-	c.string(&r.CallID)
-	c.name(&r.Name)
-	c.bits(&r.IsError, &r.Synthetic, &r.Pending, &r.Null, &r.Server, &same, &rare)
+	c.codeString(&r.CallID)
+	c.codeName(&r.Name)
+	c.codeBits(&r.IsError, &r.Synthetic, &r.Pending, &r.Null, &r.Server, &same, &rare)
 	switch {
 	case !same:
-		c.digest(&r.Digest)
+		c.codeDigest(&r.Digest)
 	case c.reads:
 		r.Digest = text
 	}
 	if rare {
-		c.question(&r.Question)
-		c.string(&r.Child)
-		c.digest(&r.Answer)
-		c.string(&r.Correlation)
+		c.codeQuestion(&r.Question)
+		c.codeString(&r.Child)
+		c.codeDigest(&r.Answer)
+		c.codeString(&r.Correlation)
 	}
 }
 
-func (c *coder) block(k *session.Block) {
+func (c *coder) codeBlock(k *session.Block) {
 	nth, name, id, with := k.Nth != 0, k.Name != "", k.ID != "", k.With != ""
 	text, signature, pixels := k.Text != 0, k.Signature != 0, k.Width != 0 || k.Height != 0
-	c.byte((*byte)(&k.Kind))
-	c.bits(&k.Unsigned, &k.Blank, &k.Cached, &nth, &name, &id, &with, &text)
+	c.codeByte((*byte)(&k.Kind))
+	c.codeBits(&k.Unsigned, &k.Blank, &k.Cached, &nth, &name, &id, &with, &text)
 	media := k.Media != "" || k.Is != "" || k.Bytes != 0 || k.In != 0
-	c.bits(&signature, &pixels, &k.Unsent, &media, &k.Broken, &k.Empty)
+	c.codeBits(&signature, &pixels, &k.Unsent, &media, &k.Broken, &k.Empty)
 	if nth {
-		c.number(&k.Nth)
+		c.codeNumber(&k.Nth)
 	}
 	if name {
-		c.name(&k.Name)
+		c.codeName(&k.Name)
 	}
 	if id {
-		c.string(&k.ID)
+		c.codeString(&k.ID)
 	}
 	if with {
-		c.string(&k.With)
+		c.codeString(&k.With)
 	}
 	if text {
-		c.digest(&k.Text)
+		c.codeDigest(&k.Text)
 	}
 	if signature {
-		c.digest(&k.Signature)
+		c.codeDigest(&k.Signature)
 	}
 	if pixels {
-		c.number(&k.Width)
-		c.number(&k.Height)
+		c.codeNumber(&k.Width)
+		c.codeNumber(&k.Height)
 	}
 	if media {
-		c.name(&k.Media)
-		c.name(&k.Is)
-		c.int(&k.Bytes)
-		c.number(&k.In)
+		c.codeName(&k.Media)
+		c.codeName(&k.Is)
+		c.codeInt(&k.Bytes)
+		c.codeNumber(&k.In)
 	}
 }
 
-func (c *coder) question(q *session.Question) {
-	c.string(&q.Child)
-	c.string(&q.Run)
+func (c *coder) codeQuestion(q *session.Question) {
+	c.codeString(&q.Child)
+	c.codeString(&q.Run)
 }
 
-// each is a list, of which an empty one is not nil.
-func each[T any](c *coder, list *[]T, one func(*T)) {
+// codeList is a list, of which an empty one is not nil.
+func codeList[T any](c *coder, list *[]T, one func(*T)) {
 	n := uint64(len(*list))
-	if c.uint(&n); c.reads {
+	if c.codeUint(&n); c.reads {
 		*list = make([]T, n)
 	}
 	for i := range *list {
@@ -227,11 +227,11 @@ func each[T any](c *coder, list *[]T, one func(*T)) {
 	}
 }
 
-// bits are up to eight of them in a byte.
-func (c *coder) bits(list ...*bool) {
+// codeBits are up to eight of them in a byte.
+func (c *coder) codeBits(list ...*bool) {
 	var all byte
 	if c.reads {
-		c.byte(&all)
+		c.codeByte(&all)
 		for i, bit := range list {
 			*bit = all>>i&1 != 0
 		}
@@ -247,7 +247,7 @@ func (c *coder) bits(list ...*bool) {
 	c.b = append(c.b, all)
 }
 
-func (c *coder) byte(v *byte) {
+func (c *coder) codeByte(v *byte) {
 	if !c.reads {
 		c.b = append(c.b, *v)
 		return
@@ -255,7 +255,7 @@ func (c *coder) byte(v *byte) {
 	*v, c.b = c.b[0], c.b[1:]
 }
 
-func (c *coder) uint(v *uint64) {
+func (c *coder) codeUint(v *uint64) {
 	if !c.reads {
 		c.b = binary.AppendUvarint(c.b, *v)
 		return
@@ -264,7 +264,7 @@ func (c *coder) uint(v *uint64) {
 	*v, c.b = value, c.b[n:]
 }
 
-func (c *coder) int(v *int64) {
+func (c *coder) codeInt(v *int64) {
 	if !c.reads {
 		c.b = binary.AppendVarint(c.b, *v)
 		return
@@ -273,13 +273,13 @@ func (c *coder) int(v *int64) {
 	*v, c.b = value, c.b[n:]
 }
 
-func (c *coder) number(v *int) {
+func (c *coder) codeNumber(v *int) {
 	n := int64(*v)
-	c.int(&n)
+	c.codeInt(&n)
 	*v = int(n)
 }
 
-func (c *coder) digest(v *session.Digest) {
+func (c *coder) codeDigest(v *session.Digest) {
 	if !c.reads {
 		c.b = binary.LittleEndian.AppendUint64(c.b, uint64(*v))
 		return
@@ -287,9 +287,9 @@ func (c *coder) digest(v *session.Digest) {
 	*v, c.b = session.Digest(binary.LittleEndian.Uint64(c.b)), c.b[8:]
 }
 
-func (c *coder) string(v *string) {
+func (c *coder) codeString(v *string) {
 	n := uint64(len(*v))
-	c.uint(&n)
+	c.codeUint(&n)
 	if !c.reads {
 		c.b = append(c.b, *v...)
 		return
@@ -298,13 +298,13 @@ func (c *coder) string(v *string) {
 	c.b = c.b[n:]
 }
 
-// name is a string that repeats, as its number.
-func (c *coder) name(v *string) {
+// codeName is a string that repeats, as its number.
+func (c *coder) codeName(v *string) {
 	var number uint64
 	if !c.reads {
-		number = c.names.number(*v)
+		number = c.names.numberOf(*v)
 	}
-	if c.uint(&number); c.reads {
+	if c.codeUint(&number); c.reads {
 		*v = c.names.list[number]
 	}
 }
@@ -332,36 +332,36 @@ type Log struct {
 // means "none".
 type place uint64
 
-func at(slab, offset int) place { return place(slab)<<32 | place(offset) + 1 }
+func placeAt(slab, offset int) place { return place(slab)<<32 | place(offset) + 1 }
 
-func (p place) slab() int   { return int((p - 1) >> 32) }
-func (p place) offset() int { return int((p - 1) & 0xffffffff) }
+func (p place) slabNumber() int { return int((p - 1) >> 32) }
+func (p place) slabOffset() int { return int((p - 1) & 0xffffffff) }
 
 // NewLog makes an empty log.
 func NewLog() *Log { return &Log{} }
 
-// Add appends the outline of an item of the session with this number. The
+// AddItem appends the outline of an item of the session with this number. The
 // strings of the item are copied; its body is not kept. Records are never
 // changed afterwards, so what Items yields points into them.
-func (l *Log) Add(session uint32, it *session.Item) {
+func (l *Log) AddItem(session uint32, it *session.Item) {
 	for uint32(len(l.last)) <= session {
 		l.last, l.count = append(l.last, 0), append(l.count, 0)
 	}
 	l.count[session]++
-	b := l.pack(binary.AppendUvarint(l.buf[:0], uint64(l.last[session])), it)
+	b := l.packItem(binary.AppendUvarint(l.buf[:0], uint64(l.last[session])), it)
 	l.buf = b
 	n := len(l.slabs) - 1
 	if n < 0 || len(l.slabs[n])+len(b) > cap(l.slabs[n]) {
 		n++
 		l.slabs = append(l.slabs, make([]byte, 0, max(smallest<<min(n, doublings), len(b))))
 	}
-	l.last[session] = at(n, len(l.slabs[n]))
+	l.last[session] = placeAt(n, len(l.slabs[n]))
 	l.slabs[n] = append(l.slabs[n], b...)
 }
 
-func (l *Log) pack(b []byte, it *session.Item) []byte {
+func (l *Log) packItem(b []byte, it *session.Item) []byte {
 	c := coder{b: b, names: &l.names}
-	c.item(it)
+	c.codeItem(it)
 	return c.b
 }
 
@@ -380,11 +380,11 @@ func (l *Log) Items(number uint32) iter.Seq[session.Item] {
 			return
 		}
 		for p := l.last[number]; p != 0; {
-			record := l.slabs[p.slab()][p.offset():]
+			record := l.slabs[p.slabNumber()][p.slabOffset():]
 			before, n := binary.Uvarint(record)
 			c := coder{b: record[n:], reads: true, names: &l.names}
 			var it session.Item
-			if c.item(&it); !yield(it) {
+			if c.codeItem(&it); !yield(it) {
 				return
 			}
 			p = place(before)
@@ -398,7 +398,7 @@ type names struct {
 	index map[string]uint64
 }
 
-func (n *names) number(s string) uint64 {
+func (n *names) numberOf(s string) uint64 {
 	i, ok := n.index[s]
 	if !ok {
 		if n.index == nil {

@@ -90,12 +90,12 @@ func drawBlock(t *rapid.T) session.Block {
 func TestCommonItemsStaySmall(t *testing.T) {
 	log := NewLog()
 	it := session.Item{Table: "session_items", Key: "1", Kind: session.Message, Role: session.User, Time: time.Unix(1770000000, 0)}
-	before := len(log.pack(nil, &it))
+	before := len(log.packItem(nil, &it))
 	if before > 32 {
 		t.Errorf("%d bytes", before)
 	}
 	it.Size, it.Model = 1000, "anthropic/claude"
-	if after := len(log.pack(nil, &it)); after != before+3 {
+	if after := len(log.packItem(nil, &it)); after != before+3 {
 		t.Errorf("the size and the model take %d bytes, want 2 and 1", after-before)
 	}
 }
@@ -107,7 +107,7 @@ func TestRoundTrip(t *testing.T) {
 		for range rapid.IntRange(0, 40).Draw(t, "items") {
 			number := rapid.Uint32Range(0, 3).Draw(t, "session")
 			it := drawItem(t)
-			log.Add(number, &it)
+			log.AddItem(number, &it)
 			want[number] = append(want[number], it)
 		}
 		for number := range uint32(5) {
@@ -124,9 +124,9 @@ func TestLongRecordsGetTheirOwnSlab(t *testing.T) {
 	log := NewLog()
 	long := session.Item{Key: "1", Child: string(make([]byte, 3*slab))}
 	short := session.Item{Key: "2"}
-	log.Add(0, &short)
-	log.Add(0, &long)
-	log.Add(0, &short)
+	log.AddItem(0, &short)
+	log.AddItem(0, &long)
+	log.AddItem(0, &short)
 	var keys []string
 	for it := range log.Items(0) {
 		keys = append(keys, it.Key)
@@ -144,7 +144,7 @@ func BenchmarkAdd(b *testing.B) {
 	log := NewLog()
 	b.ReportAllocs()
 	for b.Loop() {
-		log.Add(3, &it)
+		log.AddItem(3, &it)
 	}
 	size := 0
 	for _, s := range log.slabs {

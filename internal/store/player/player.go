@@ -77,7 +77,7 @@ type Write struct {
 func Play(program Program, seed uint64) []Write {
 	p := player{rng: rand.New(rand.NewPCG(seed, 0x91a7e5)), seed: seed}
 	root := &Session{ID: builder.UUID(p.rng), Title: fmt.Sprint("Program ", seed)}
-	return p.clocked(p.session(root, program))
+	return p.setTimes(p.playSession(root, program))
 }
 
 type player struct {
@@ -86,19 +86,19 @@ type player struct {
 	calls int
 }
 
-func (p *player) session(s *Session, program Program) []Write {
+func (p *player) playSession(s *Session, program Program) []Write {
 	writes := []Write{{Session: s}}
 	for _, turn := range program {
 		writes = append(writes, Write{s, &Message{ID: builder.UUID(p.rng), Role: "user", Text: turn.Prompt}})
 		for _, step := range turn.Steps {
-			writes = append(writes, p.step(s, &step)...)
+			writes = append(writes, p.playStep(s, &step)...)
 		}
 	}
 	return writes
 }
 
-// step is an answer that grows, what its calls do, and its end.
-func (p *player) step(s *Session, step *Step) (writes []Write) {
+// playStep is an answer that grows, what its calls do, and its end.
+func (p *player) playStep(s *Session, step *Step) (writes []Write) {
 	m := Message{ID: builder.UUID(p.rng), Role: "assistant", Summary: step.Compacts}
 	write := func() {
 		now := m
@@ -123,7 +123,7 @@ func (p *player) step(s *Session, step *Step) (writes []Write) {
 	}
 	var results [][]Write
 	for i := range step.Calls {
-		results = append(results, p.call(s, &m, i, &step.Calls[i]))
+		results = append(results, p.playCall(s, &m, i, &step.Calls[i]))
 	}
 	writes = append(writes, builder.Interleave(p.rng, results)...)
 	switch m.Reason = "end_turn"; {
@@ -136,12 +136,12 @@ func (p *player) step(s *Session, step *Step) (writes []Write) {
 	return writes
 }
 
-// call is the run of a call, and its result.
-func (p *player) call(s *Session, m *Message, nth int, c *Call) (writes []Write) {
+// playCall is the run of a call, and its result.
+func (p *player) playCall(s *Session, m *Message, nth int, c *Call) (writes []Write) {
 	id, result := m.Calls[nth].ID, c.Result
 	if c.Child != nil {
 		child := &Session{ID: builder.UUID(p.rng), Title: "New Agent Session", Parent: s, Message: m.ID, Call: id}
-		writes = p.session(child, c.Child)
+		writes = p.playSession(child, c.Child)
 		result = writes[len(writes)-1].Message.Text
 	}
 	return append(writes, Write{s, &Message{
@@ -149,8 +149,8 @@ func (p *player) call(s *Session, m *Message, nth int, c *Call) (writes []Write)
 	}})
 }
 
-// clocked gives writes their times: most of a turn is in one second.
-func (p *player) clocked(writes []Write) []Write {
+// setTimes gives writes their times: most of a turn is in one second.
+func (p *player) setTimes(writes []Write) []Write {
 	now, began := int64(1795355138), map[string]int64{}
 	for _, w := range writes {
 		if p.rng.IntN(6) == 0 {
@@ -171,53 +171,53 @@ func (p *player) clocked(writes []Write) []Write {
 	return writes
 }
 
-// Random makes a program of so many turns, with thoughts, calls, sub-agents side by side,
+// RandomProgram makes a program of so many turns, with thoughts, calls, sub-agents side by side,
 // refused requests and summaries.
-func Random(seed uint64, turns int) Program {
+func RandomProgram(seed uint64, turns int) Program {
 	g := generator{rand.New(rand.NewPCG(seed, 0x5eed))}
-	return g.program(turns, 1)
+	return g.makeProgram(turns, 1)
 }
 
 type generator struct{ *rand.Rand }
 
 func (g *generator) chance(percent int) bool { return g.IntN(100) < percent }
 
-func (g *generator) text(what string) string { return fmt.Sprintf("%s %d", what, g.IntN(1e6)) }
+func (g *generator) numberedText(what string) string { return fmt.Sprintf("%s %d", what, g.IntN(1e6)) }
 
-func (g *generator) program(turns, depth int) Program {
+func (g *generator) makeProgram(turns, depth int) Program {
 	program := make(Program, turns)
 	for i := range program {
 		t := &program[i]
-		t.Prompt = g.text("question")
+		t.Prompt = g.numberedText("question")
 		for g.chance(60) {
-			t.Steps = append(t.Steps, g.working(depth))
+			t.Steps = append(t.Steps, g.makeStep(depth))
 		}
 		switch {
 		case depth > 0 && g.chance(10):
-			t.Steps = append(t.Steps, Step{Fails: g.text("refused")})
+			t.Steps = append(t.Steps, Step{Fails: g.numberedText("refused")})
 		default:
-			t.Steps = append(t.Steps, Step{Text: g.text("answer")})
+			t.Steps = append(t.Steps, Step{Text: g.numberedText("answer")})
 		}
 		if depth > 0 && g.chance(15) {
-			t.Steps = append(t.Steps, Step{Text: g.text("summary"), Compacts: true})
+			t.Steps = append(t.Steps, Step{Text: g.numberedText("summary"), Compacts: true})
 		}
 	}
 	return program
 }
 
-// working is a step with calls.
-func (g *generator) working(depth int) Step {
+// makeStep is a step with calls.
+func (g *generator) makeStep(depth int) Step {
 	var s Step
 	if g.chance(30) {
-		s.Thoughts = g.text("thought")
+		s.Thoughts = g.numberedText("thought")
 	}
 	if g.chance(70) {
-		s.Text = g.text("step")
+		s.Text = g.numberedText("step")
 	}
 	for range 1 + g.IntN(3) {
-		c := Call{Tool: "bash", Args: fmt.Sprintf(`{"command":"echo %d"}`, g.IntN(1e6)), Result: g.text("result"), Failed: g.chance(15)}
+		c := Call{Tool: "bash", Args: fmt.Sprintf(`{"command":"echo %d"}`, g.IntN(1e6)), Result: g.numberedText("result"), Failed: g.chance(15)}
 		if depth > 0 && g.chance(30) {
-			child := g.program(1, depth-1)
+			child := g.makeProgram(1, depth-1)
 			c = Call{Tool: "agent", Args: fmt.Sprintf(`{"prompt":%q}`, child[0].Prompt), Child: child}
 		}
 		s.Calls = append(s.Calls, c)
@@ -225,10 +225,10 @@ func (g *generator) working(depth int) Step {
 	return s
 }
 
-// Until is what a random program of a seed stores, until its runtime is killed where kill is
+// PlayUntil is what a random program of a seed stores, until its runtime is killed where kill is
 // not 0.
-func Until(seed, kill uint64) []Write {
-	writes := Play(Random(seed, 1+int(seed%4)), seed)
+func PlayUntil(seed, kill uint64) []Write {
+	writes := Play(RandomProgram(seed, 1+int(seed%4)), seed)
 	if kill > 0 {
 		writes = writes[:1+kill%uint64(len(writes))]
 	}

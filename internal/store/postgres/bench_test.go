@@ -197,7 +197,7 @@ func running(b *testing.B, args ...string) {
 
 func reading(b *testing.B, url string, read func(db *postgres.DB) error) {
 	b.Helper()
-	name, _, err := postgres.Name(url)
+	name, _, err := postgres.RegisterName(url)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -90,7 +90,7 @@ func asRole(url, role string) string { return strings.Replace(url, "postgres@", 
 func execute(t testing.TB, url string, statements ...string) (value string) {
 	t.Helper()
 	ctx := context.Background()
-	conn := connect(t, url)
+	conn := dialTarget(t, url)
 	defer func() { _ = conn.Close(ctx) }()
 	for _, statement := range statements {
 		results, err := conn.Exec(ctx, statement).ReadAll()
@@ -104,9 +104,9 @@ func execute(t testing.TB, url string, statements ...string) (value string) {
 	return value
 }
 
-// connect opens a connection that no check takes for a writer: a server notices that a client
+// dialTarget opens a connection that no check takes for a writer: a server notices that a client
 // has gone only after a while.
-func connect(t testing.TB, url string) *pgconn.PgConn {
+func dialTarget(t testing.TB, url string) *pgconn.PgConn {
 	t.Helper()
 	config, err := pgconn.ParseConfig(url)
 	if err != nil {

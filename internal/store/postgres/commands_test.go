@@ -41,7 +41,7 @@ func everyCommand(t *testing.T) [][]string {
 // ofStore runs a command on a store, whose name is STORE in what it prints.
 func ofStore(t *testing.T, words []string, url string) (out, errors string, code int) {
 	t.Helper()
-	name, _, err := postgres.Name(url)
+	name, _, err := postgres.RegisterName(url)
 	if err != nil {
 		t.Fatal(err)
 	}

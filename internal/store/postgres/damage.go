@@ -29,17 +29,17 @@ type salvager struct {
 // (PostgreSQL 14, release notes E.23).
 const rangesSince = 14
 
-// salvage goes on with a scan that damage ended, behind the place of the last row that
+// salvageScan goes on with a scan that damage ended, behind the place of the last row that
 // it gave.
-func (db *DB) salvage(ctx context.Context, q *selection, s table.Selection, last table.Place, fn func(at table.Place, row []table.Value) error) ([]session.Fault, error) {
-	version := major(db.conn.ParameterStatus("server_version"))
+func (db *DB) salvageScan(ctx context.Context, q *selection, s table.Selection, last table.Place, fn func(at table.Place, row []table.Value) error) ([]session.Fault, error) {
+	version := majorVersion(db.conn.ParameterStatus("server_version"))
 	lost := session.Fault{Kind: session.StoreDamaged, Item: -1, Lost: true, Ref: session.Ref{Table: s.Table, Key: "*"}}
 	if version < rangesSince {
 		lost.Detail = fmt.Sprintf("a part of %s cannot be read, and what comes after it was not read: a server before PostgreSQL %d cannot leave out a damaged page", s.Table, rangesSince)
 		return []session.Fault{lost}, nil
 	}
 	pages := table.Place(0)
-	err := db.query(ctx, "select pg_relation_size($1::regclass) / current_setting('block_size')::int", func(row []string) error {
+	err := db.queryTexts(ctx, "select pg_relation_size($1::regclass) / current_setting('block_size')::int", func(row []string) error {
 		n, err := strconv.ParseInt(row[0], 10, 64)
 		pages = table.Place(n)
 		return err
@@ -49,11 +49,11 @@ func (db *DB) salvage(ctx context.Context, q *selection, s table.Selection, last
 	}
 	v := &salvager{q: q, names: s.Key, fn: fn}
 	if s.Key != nil {
-		if v.keys, err = db.selection(s.Table, s.Key); err != nil {
+		if v.keys, err = db.newSelection(s.Table, s.Key); err != nil {
 			return nil, err
 		}
 	}
-	if err := v.read(ctx, last+1, pages<<16); err != nil && !errors.Is(err, table.Enough) {
+	if err := v.readRange(ctx, last+1, pages<<16); err != nil && !errors.Is(err, table.Enough) {
 		return nil, err
 	}
 	if v.rows+v.pages == 0 { // what was hidden is a fault of its event
@@ -80,11 +80,11 @@ func lostOf(pages, rows int) string {
 	return count(pages, "page") + " and " + count(rows, "row")
 }
 
-// read hands over the rows of the places from lo up to hi, which may be hidden in part.
-func (v *salvager) read(ctx context.Context, lo, hi table.Place) error {
+// readRange hands over the rows of the places from lo up to hi, which may be hidden in part.
+func (v *salvager) readRange(ctx context.Context, lo, hi table.Place) error {
 	for lo < hi {
 		last := lo - 1
-		err := v.between(ctx, v.q, lo, hi, func(at table.Place, row []table.Value) error {
+		err := v.runBetween(ctx, v.q, lo, hi, func(at table.Place, row []table.Value) error {
 			last = at
 			return v.fn(at, row)
 		})
@@ -94,10 +94,10 @@ func (v *salvager) read(ctx context.Context, lo, hi table.Place) error {
 		v.why = err
 		lo = last + 1
 		if lo>>16 == (hi-1)>>16 {
-			return v.page(ctx, lo, hi)
+			return v.readPage(ctx, lo, hi)
 		}
 		middle := (lo>>16 + (hi-1)>>16 + 1) / 2 << 16
-		if err := v.read(ctx, lo, middle); err != nil {
+		if err := v.readRange(ctx, lo, middle); err != nil {
 			return err
 		}
 		lo = middle
@@ -105,12 +105,12 @@ func (v *salvager) read(ctx context.Context, lo, hi table.Place) error {
 	return nil
 }
 
-// page hands over the rows of one page, one by one.
-func (v *salvager) page(ctx context.Context, lo, hi table.Place) error {
+// readPage hands over the rows of one page, one by one.
+func (v *salvager) readPage(ctx context.Context, lo, hi table.Place) error {
 	var places []table.Place
 	none := *v.q
 	none.columns, none.types, none.formats = nil, nil, v.q.formats[:1]
-	err := v.between(ctx, &none, lo, hi, func(at table.Place, _ []table.Value) error {
+	err := v.runBetween(ctx, &none, lo, hi, func(at table.Place, _ []table.Value) error {
 		places = append(places, at)
 		return nil
 	})
@@ -119,22 +119,22 @@ func (v *salvager) page(ctx context.Context, lo, hi table.Place) error {
 		return nil
 	}
 	for _, at := range places {
-		if err := cmp.Or(err, v.one(ctx, at)); err != nil {
+		if err := cmp.Or(err, v.readRow(ctx, at)); err != nil {
 			return err
 		}
 	}
 	return err
 }
 
-// one hands over one row, with nil for all but its key where the rest is hidden.
-func (v *salvager) one(ctx context.Context, at table.Place) error {
-	err := v.between(ctx, v.q, at, at+1, v.fn)
+// readRow hands over one row, with nil for all but its key where the rest is hidden.
+func (v *salvager) readRow(ctx context.Context, at table.Place) error {
+	err := v.runBetween(ctx, v.q, at, at+1, v.fn)
 	if !isDamage(err) {
 		return err
 	}
 	v.why = err
 	if v.keys != nil {
-		err = v.between(ctx, v.keys, at, at+1, func(at table.Place, key []table.Value) error {
+		err = v.runBetween(ctx, v.keys, at, at+1, func(at table.Place, key []table.Value) error {
 			row := make([]table.Value, len(v.q.columns))
 			for i, name := range v.names {
 				if c := slices.Index(v.q.columns, name); c >= 0 {
@@ -152,9 +152,9 @@ func (v *salvager) one(ctx context.Context, at table.Place) error {
 	return nil
 }
 
-func (v *salvager) between(ctx context.Context, q *selection, lo, hi table.Place, fn func(at table.Place, row []table.Value) error) error {
-	_, err := q.db.within(ctx, func() error {
-		return q.run(ctx, " where ctid >= $1::tid and ctid < $2::tid", [][]byte{[]byte(ctid(lo)), []byte(ctid(hi))}, fn)
+func (v *salvager) runBetween(ctx context.Context, q *selection, lo, hi table.Place, fn func(at table.Place, row []table.Value) error) error {
+	_, err := q.db.withSavepoint(ctx, func() error {
+		return q.runWhere(ctx, " where ctid >= $1::tid and ctid < $2::tid", [][]byte{[]byte(ctidText(lo)), []byte(ctidText(hi))}, fn)
 	})
 	return err
 }

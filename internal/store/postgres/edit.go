@@ -72,12 +72,12 @@ func (e *Edit) Reader() table.Reader { return e }
 func (e *Edit) Rows(ctx context.Context, name string, columns []string, places []table.Place, fn func(n int, row []table.Value) error) ([]int, error) {
 	now := make([]table.Place, len(places))
 	for i, at := range places {
-		now[i] = e.now(name, at)
+		now[i] = e.currentPlace(name, at)
 	}
 	return e.DB.Rows(ctx, name, columns, now, fn)
 }
 
-func (e *Edit) now(name string, at table.Place) table.Place {
+func (e *Edit) currentPlace(name string, at table.Place) table.Place {
 	for {
 		next, moved := e.moved[rowAt{name, at}]
 		if !moved {
@@ -97,25 +97,25 @@ func (e *Edit) Replaced() error { return nil }
 // Left implements table.Transaction: nothing lies beside a database.
 func (e *Edit) Left() string { return "" }
 
-// Derived implements table.Editor: no known runtime has triggers there.
-func (e *Edit) Derived(context.Context, string, ...string) error { return nil }
+// DeclareDerived implements table.Editor: no known runtime has triggers there.
+func (e *Edit) DeclareDerived(context.Context, string, ...string) error { return nil }
 
 // Begin implements table.Transaction.
 func (e *Edit) Begin(ctx context.Context) error {
 	if e.writes {
 		return errors.New("a transaction is open already")
 	}
-	if err := e.do(ctx, "rollback"); err != nil { // of the snapshot
+	if err := e.execSQL(ctx, "rollback"); err != nil { // of the snapshot
 		return e.Explain(err)
 	}
-	if err := e.do(ctx, changing); err != nil {
-		return errors.Join(e.unwritten(err), e.snapshot(ctx))
+	if err := e.execSQL(ctx, changing); err != nil {
+		return errors.Join(e.explainWriteError(err), e.beginReading(ctx))
 	}
 	e.turn++
 	e.writes, e.failed, e.log, e.moved = true, nil, nil, map[rowAt]table.Place{}
 	e.made, e.sure = map[string]counts{}, map[string]bool{}
 	counted := ""
-	err := e.query(ctx, "select current_setting('track_counts'), pg_catalog.txid_current()::text, pg_catalog.pg_postmaster_start_time()::text", func(row []string) error {
+	err := e.queryTexts(ctx, "select current_setting('track_counts'), pg_catalog.txid_current()::text, pg_catalog.pg_postmaster_start_time()::text", func(row []string) error {
 		counted, e.number, e.server = row[0], row[1], row[2]
 		return nil
 	})
@@ -123,21 +123,21 @@ func (e *Edit) Begin(ctx context.Context) error {
 		err = problem.New(problem.Unreadable, "Set track_counts to on for this database.", "%s counts no changes, so that sessctl could not see what triggers do", e.Name)
 	}
 	if err == nil {
-		e.beside, err = e.counted(ctx) // of transactions before, which the server may not have put away yet
+		e.beside, err = e.countChanges(ctx) // of transactions before, which the server may not have put away yet
 	}
 	if err != nil {
-		return errors.Join(e.unwritten(err), e.Rollback())
+		return errors.Join(e.explainWriteError(err), e.Rollback())
 	}
 	return nil
 }
 
-// snapshot begins the transaction in which everything is read that needs no lock.
-func (e *Edit) snapshot(ctx context.Context) error {
+// beginReading begins the transaction in which everything is read that needs no lock.
+func (e *Edit) beginReading(ctx context.Context) error {
 	e.turn++
-	return e.Explain(e.do(ctx, reading))
+	return e.Explain(e.execSQL(ctx, reading))
 }
 
-func (e *Edit) do(ctx context.Context, sql string) error {
+func (e *Edit) execSQL(ctx context.Context, sql string) error {
 	_, err := e.conn.Exec(ctx, sql).ReadAll()
 	return err
 }
@@ -148,68 +148,68 @@ func (e *Edit) Lock(ctx context.Context, rows table.Selection, belonging ...stri
 	if !e.writes || len(rows.Keys) == 0 {
 		return nil
 	}
-	q, err := e.selection(rows.Table, nil)
+	q, err := e.newSelection(rows.Table, nil)
 	if err != nil {
 		return err
 	}
 	for _, name := range belonging {
 		if !slices.Contains(e.tables[name].Parents, rows.Table) {
-			if err := e.do(ctx, "lock table "+e.tableName(name)+" in share row exclusive mode"); err != nil {
-				return e.settle(err)
+			if err := e.execSQL(ctx, "lock table "+e.tableName(name)+" in share row exclusive mode"); err != nil {
+				return e.rememberError(err)
 			}
 		}
 	}
 	order := make([]string, len(rows.Key))
 	for i, column := range rows.Key {
-		order[i] = quoted(column)
+		order[i] = quotedName(column)
 	}
-	where, values := q.keyed(rows)
-	err = q.answer(ctx, q.query(where)+" order by "+strings.Join(order, ", ")+" for update", values, func(table.Place, []table.Value) error { return nil })
-	return e.settle(err)
+	where, values := q.keysClause(rows)
+	err = q.runQuery(ctx, q.selectSQL(where)+" order by "+strings.Join(order, ", ")+" for update", values, func(table.Place, []table.Value) error { return nil })
+	return e.rememberError(err)
 }
 
-func (e *Edit) tableName(name string) string { return quoted(e.schema) + "." + quoted(name) }
+func (e *Edit) tableName(name string) string { return quotedName(e.schema) + "." + quotedName(name) }
 
 // Journal implements table.Transaction.
 func (e *Edit) Journal() ([]byte, error) { return table.EncodeChanges(e.log) }
 
-// Trial implements table.Transaction. Without triggers nothing can keep an undo from
+// TryChanges implements table.Transaction. Without triggers nothing can keep an undo from
 // succeeding that did not keep the repair.
-func (e *Edit) Trial(ctx context.Context, do func() error) error {
+func (e *Edit) TryChanges(ctx context.Context, do func() error) error {
 	if len(e.rest.Triggers) == 0 {
 		return nil
 	}
-	if err := errors.Join(e.failed, e.strayed(ctx)); err != nil {
+	if err := errors.Join(e.failed, e.checkStrays(ctx)); err != nil {
 		return err
 	}
-	if err := e.do(ctx, "savepoint trial"); err != nil {
-		return e.settle(err)
+	if err := e.execSQL(ctx, "savepoint trial"); err != nil {
+		return e.rememberError(err)
 	}
 	log, made, moved, sure := e.log, e.made, e.moved, e.sure
 	e.log, e.made, e.moved, e.sure = slices.Clone(log), maps.Clone(made), maps.Clone(moved), maps.Clone(sure)
 	err := do()
 	if err == nil {
-		err = e.strayed(ctx)
+		err = e.checkStrays(ctx)
 	}
-	counted, failed := e.counted(ctx)
-	failed = cmp.Or(e.do(ctx, "rollback to savepoint trial"), failed)
+	counted, failed := e.countChanges(ctx)
+	failed = cmp.Or(e.execSQL(ctx, "rollback to savepoint trial"), failed)
 	e.log, e.made, e.moved, e.sure, e.failed = log, made, moved, sure, nil
 	if failed != nil {
-		return errors.Join(err, e.settle(failed))
+		return errors.Join(err, e.rememberError(failed))
 	}
 	for name, all := range counted { // the server counts what was taken back, too
-		e.beside[name] = all.less(made[name])
+		e.beside[name] = all.minusCounts(made[name])
 	}
 	return err
 }
 
-func (c counts) less(d counts) counts { return counts{c[0] - d[0], c[1] - d[1], c[2] - d[2]} }
+func (c counts) minusCounts(d counts) counts { return counts{c[0] - d[0], c[1] - d[1], c[2] - d[2]} }
 
-// counted is what the server counts of this transaction, what triggers and foreign keys did
+// countChanges is what the server counts of this transaction, what triggers and foreign keys did
 // included, by tables of the schema; of others by their full names.
-func (e *Edit) counted(ctx context.Context) (map[string]counts, error) {
+func (e *Edit) countChanges(ctx context.Context) (map[string]counts, error) {
 	all := map[string]counts{}
-	err := e.query(ctx, `select case when schemaname = $1 then relname else schemaname || '.' || relname end, n_tup_ins, n_tup_upd, n_tup_del
+	err := e.queryTexts(ctx, `select case when schemaname = $1 then relname else schemaname || '.' || relname end, n_tup_ins, n_tup_upd, n_tup_del
 from pg_catalog.pg_stat_xact_user_tables where n_tup_ins + n_tup_upd + n_tup_del > 0`, func(row []string) error {
 		var c counts
 		for i := range c {
@@ -221,11 +221,11 @@ from pg_catalog.pg_stat_xact_user_tables where n_tup_ins + n_tup_upd + n_tup_del
 	return all, err
 }
 
-// strayed is the problem with rows that changed and that nobody asked to change.
-func (e *Edit) strayed(ctx context.Context) error {
-	all, err := e.counted(ctx)
+// checkStrays is the problem with rows that changed and that nobody asked to change.
+func (e *Edit) checkStrays(ctx context.Context) error {
+	all, err := e.countChanges(ctx)
 	if err != nil {
-		return e.settle(err)
+		return e.rememberError(err)
 	}
 	for name := range e.made {
 		if _, named := all[name]; !named {
@@ -233,7 +233,7 @@ func (e *Edit) strayed(ctx context.Context) error {
 		}
 	}
 	for name, c := range all {
-		if c.less(e.beside[name]) != e.made[name] {
+		if c.minusCounts(e.beside[name]) != e.made[name] {
 			return problem.New(problem.RolledBack, "Remove the trigger or rule during the repair.",
 				"%s was not changed: rows of %s changed with it, by a trigger or a rule", e.Name, name)
 		}
@@ -248,32 +248,32 @@ func (e *Edit) Commit(ctx context.Context) error {
 		err = errors.New("no transaction is open")
 	}
 	if err == nil && len(e.rest.Triggers) > 0 { // those that are deferred would run behind the last look
-		err = e.settle(e.withPath(ctx, true, func() error { return e.do(ctx, "set constraints all immediate") }))
+		err = e.rememberError(e.withPath(ctx, true, func() error { return e.execSQL(ctx, "set constraints all immediate") }))
 	}
 	if err == nil {
-		err = e.strayed(ctx)
+		err = e.checkStrays(ctx)
 	}
 	if err != nil {
 		return errors.Join(err, e.Rollback())
 	}
 	ctx = context.WithoutCancel(ctx) // an interrupted commit would leave open what became of it
 	e.writes = false
-	err = e.do(ctx, "commit")
+	err = e.execSQL(ctx, "commit")
 	if _, refused := errors.AsType[*pgconn.PgError](err); err != nil && (!refused || e.conn.IsClosed()) {
-		err = e.ask(ctx)
+		err = e.askOutcome(ctx)
 	}
 	if err != nil {
-		return e.unwritten(err)
+		return e.explainWriteError(err)
 	}
-	_ = e.snapshot(ctx) // it is saved; who uses the connection next hears what is wrong with it
+	_ = e.beginReading(ctx) // it is saved; who uses the connection next hears what is wrong with it
 	return nil
 }
 
 // answering is for how long a server is asked what became of a commit.
 const answering = 30 * time.Second
 
-// ask connects again after a connection was lost during a commit, and asks what became of it.
-func (e *Edit) ask(ctx context.Context) error {
+// askOutcome connects again after a connection was lost during a commit, and asks what became of it.
+func (e *Edit) askOutcome(ctx context.Context) error {
 	_ = e.DB.Close()
 	unknown := &problem.Error{
 		Class: problem.Unreadable, Err: table.ErrUnknown,
@@ -281,22 +281,22 @@ func (e *Edit) ask(ctx context.Context) error {
 		Next: "When the server runs again, `sessctl undo` with the receipt takes the change back if it was saved, and says so if it was not.",
 	}
 	for end := time.Now().Add(answering); time.Now().Before(end); time.Sleep(time.Second) { //nolint:forbidigo // for how long to wait
-		_, conn, err := connect(ctx, e.Name)
+		_, conn, err := dialTarget(ctx, e.Name)
 		if err != nil {
 			continue
 		}
 		e.conn = conn
 		const outcome = "select pg_catalog.txid_status($1::bigint), pg_catalog.pg_postmaster_start_time()::text"
 		status, server := "", ""
-		if err = e.snapshot(ctx); err == nil {
-			err = e.query(ctx, outcome, func(row []string) error { status, server = row[0], row[1]; return nil }, e.number)
-			_ = e.do(ctx, "rollback")
+		if err = e.beginReading(ctx); err == nil {
+			err = e.queryTexts(ctx, outcome, func(row []string) error { status, server = row[0], row[1]; return nil }, e.number)
+			_ = e.execSQL(ctx, "rollback")
 		}
 		if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == "22023" {
 			status = aborted // the server crashed before it wrote anything of it: the number was never given out
 		}
 		if status == committed && server != e.server { // perhaps of another transaction, which got the number after a crash
-			status = e.became(ctx)
+			status = e.outcomeByRow(ctx)
 		}
 		switch status {
 		case committed:
@@ -315,24 +315,24 @@ const (
 	aborted   = "aborted"
 )
 
-// became tells by the last row that was changed what became of the transaction, "" when
+// outcomeByRow tells by the last row that was changed what became of the transaction, "" when
 // somebody changed it since.
-func (e *Edit) became(ctx context.Context) string {
-	if len(e.log) == 0 || e.snapshot(ctx) != nil {
+func (e *Edit) outcomeByRow(ctx context.Context) string {
+	if len(e.log) == 0 || e.beginReading(ctx) != nil {
 		return ""
 	}
-	defer func() { _ = e.do(ctx, "rollback") }()
+	defer func() { _ = e.execSQL(ctx, "rollback") }()
 	c := e.log[len(e.log)-1]
 	one := c.After
 	if one == nil {
 		one = c.Before
 	}
-	q, err := e.selection(c.Table, slices.Sorted(maps.Keys(one)))
+	q, err := e.newSelection(c.Table, slices.Sorted(maps.Keys(one)))
 	if err != nil {
 		return ""
 	}
 	where, values := e.byKey(c.Table, one)
-	_, now, err := e.one(ctx, q, q.query(" where "+where), values)
+	_, now, err := e.queryOneRow(ctx, q, q.selectSQL(" where "+where), values)
 	is := func(image table.Image) bool { return (now == nil) == (image == nil) && now.Equal(image) }
 	switch {
 	case err == nil && is(c.After):
@@ -354,13 +354,13 @@ func (e *Edit) Rollback() error {
 		return nil
 	}
 	ctx := context.Background()
-	if err := e.do(ctx, "rollback"); err != nil && !e.conn.IsClosed() {
+	if err := e.execSQL(ctx, "rollback"); err != nil && !e.conn.IsClosed() {
 		return e.Explain(err)
 	}
 	if e.conn.IsClosed() {
 		return nil
 	}
-	return e.snapshot(ctx)
+	return e.beginReading(ctx)
 }
 
 // Close implements table.Transaction.
@@ -371,15 +371,15 @@ func (e *Edit) Close() error {
 	return errors.Join(e.Rollback(), e.DB.Close())
 }
 
-// settle explains the error of a write and remembers it.
-func (e *Edit) settle(err error) error {
-	err = e.unwritten(err)
+// rememberError explains the error of a write and remembers it.
+func (e *Edit) rememberError(err error) error {
+	err = e.explainWriteError(err)
 	e.failed = cmp.Or(e.failed, err)
 	return err
 }
 
-// unwritten turns the error of a write into a problem for people.
-func (e *Edit) unwritten(err error) error {
+// explainWriteError turns the error of a write into a problem for people.
+func (e *Edit) explainWriteError(err error) error {
 	refused, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok || problem.ClassOf(err) != 0 {
 		if errors.Is(err, io.ErrUnexpectedEOF) || err != nil && e.conn.IsClosed() && problem.ClassOf(err) == 0 {

@@ -17,61 +17,61 @@ import (
 
 // Insert implements table.Writer.
 func (e *Edit) Insert(ctx context.Context, into string, row []table.Field) (table.Place, error) {
-	if err := e.ready(); err != nil {
+	if err := e.checkReady(); err != nil {
 		return 0, err
 	}
-	at, err := e.insert(ctx, into, row)
-	return at, e.settle(err)
+	at, err := e.insertRow(ctx, into, row)
+	return at, e.rememberError(err)
 }
 
 // Update implements table.Writer.
 func (e *Edit) Update(ctx context.Context, of string, at table.Place, fields []table.FieldChange) error {
-	if err := e.ready(); err != nil || len(fields) == 0 {
+	if err := e.checkReady(); err != nil || len(fields) == 0 {
 		return err
 	}
-	now := e.now(of, at)
-	return e.settle(e.update(ctx, of, "ctid operator(pg_catalog.=) $1", [][]byte{[]byte(ctid(now))}, fields))
+	now := e.currentPlace(of, at)
+	return e.rememberError(e.updateRow(ctx, of, "ctid operator(pg_catalog.=) $1", [][]byte{[]byte(ctidText(now))}, fields))
 }
 
 // Delete implements table.Writer.
 func (e *Edit) Delete(ctx context.Context, from string, at table.Place) error {
-	if err := e.ready(); err != nil {
+	if err := e.checkReady(); err != nil {
 		return err
 	}
-	return e.settle(e.remove(ctx, from, "ctid operator(pg_catalog.=) $1", [][]byte{[]byte(ctid(e.now(from, at)))}, nil))
+	return e.rememberError(e.deleteRow(ctx, from, "ctid operator(pg_catalog.=) $1", [][]byte{[]byte(ctidText(e.currentPlace(from, at)))}, nil))
 }
 
-// Numbers implements table.Writer. A sequence does not take back what it gave out.
-func (e *Edit) Numbers(ctx context.Context, of, column string, count int) ([]int64, error) {
-	if err := e.ready(); err != nil || count == 0 {
+// ReserveNumbers implements table.Writer. A sequence does not take back what it gave out.
+func (e *Edit) ReserveNumbers(ctx context.Context, of, column string, count int) ([]int64, error) {
+	if err := e.checkReady(); err != nil || count == 0 {
 		return nil, err
 	}
-	from, name := e.tableName(of), quoted(column)
+	from, name := e.tableName(of), quotedName(column)
 	highest := int64(0)
 	number := func(text string) int64 { n, _ := strconv.ParseInt(text, 10, 64); return n } // of a bigint
-	err := e.query(ctx, "select coalesce(max("+name+"), 0)::bigint from only "+from, func(row []string) error { highest = number(row[0]); return nil })
+	err := e.queryTexts(ctx, "select coalesce(max("+name+"), 0)::bigint from only "+from, func(row []string) error { highest = number(row[0]); return nil })
 	var numbers []int64
 	if err == nil && e.tables[of].Column(column).Given {
 		// A sequence that is behind its table, as after a restore of rows alone, goes on from there.
 		const sequence = "(select pg_get_serial_sequence($1, $2)::regclass s) x"
-		err = e.query(ctx, "select case when nextval(s) < $3::bigint then setval(s, $3::bigint) end from "+sequence,
+		err = e.queryTexts(ctx, "select case when nextval(s) < $3::bigint then setval(s, $3::bigint) end from "+sequence,
 			func([]string) error { return nil }, from, column, strconv.FormatInt(highest, 10))
 		if err == nil {
-			err = e.query(ctx, "select nextval(s) from "+sequence+", generate_series(1, $3::int)", func(row []string) error {
+			err = e.queryTexts(ctx, "select nextval(s) from "+sequence+", generate_series(1, $3::int)", func(row []string) error {
 				numbers = append(numbers, number(row[0]))
 				return nil
 			}, from, column, strconv.Itoa(count))
 		}
-		return numbers, e.settle(err)
+		return numbers, e.rememberError(err)
 	}
 	for i := range count {
 		numbers = append(numbers, highest+1+int64(i))
 	}
-	return numbers, e.settle(err)
+	return numbers, e.rememberError(err)
 }
 
-// ready is the reason why the transaction takes no more changes.
-func (e *Edit) ready() error {
+// checkReady is the reason why the transaction takes no more changes.
+func (e *Edit) checkReady() error {
 	if !e.writes {
 		return errors.New("no transaction is open")
 	}
@@ -91,8 +91,8 @@ func (e *Edit) columnsOf(name string) []string {
 	return list
 }
 
-// changed makes sure that a table can be changed and has these columns.
-func (e *Edit) changed(name string, columns []string) error {
+// checkChangeable makes sure that a table can be changed and has these columns.
+func (e *Edit) checkChangeable(name string, columns []string) error {
 	r, ok := e.tables[name]
 	if !ok {
 		return problem.New(problem.RolledBack, "", "%s was not changed: it has no table %s", e.Name, name)
@@ -108,12 +108,12 @@ func (e *Edit) changed(name string, columns []string) error {
 	return nil
 }
 
-// one reads the only row that a query hands over, nil for none.
-func (e *Edit) one(ctx context.Context, q *selection, sql string, values [][]byte) (at table.Place, image table.Image, err error) {
-	err = q.answer(ctx, sql, values, func(place table.Place, row []table.Value) error {
+// queryOneRow reads the only row that a query hands over, nil for none.
+func (e *Edit) queryOneRow(ctx context.Context, q *selection, sql string, values [][]byte) (at table.Place, image table.Image, err error) {
+	err = q.runQuery(ctx, sql, values, func(place table.Place, row []table.Value) error {
 		at, image = place, make(table.Image, len(row))
 		for i, column := range q.columns {
-			image[column] = table.Kept(row[i])
+			image[column] = table.CloneValue(row[i])
 		}
 		return nil
 	})
@@ -124,13 +124,13 @@ func (e *Edit) one(ctx context.Context, q *selection, sql string, values [][]byt
 // get the search path that a runtime has. All names of the statement itself have schemas.
 func (e *Edit) changeRow(ctx context.Context, q *selection, name, sql string, values [][]byte) (at table.Place, image table.Image, err error) {
 	if !e.sure[name] { // once it is locked, nobody can add a function to the table
-		err = cmp.Or(e.do(ctx, "lock table only "+q.from+" in row exclusive mode"), e.readFunctions(ctx, name), e.changed(name, nil))
+		err = cmp.Or(e.execSQL(ctx, "lock table only "+q.from+" in row exclusive mode"), e.readFunctions(ctx, name), e.checkChangeable(name, nil))
 		e.sure[name] = err == nil
 	}
 	if err != nil {
 		return 0, nil, err
 	}
-	err = e.withPath(ctx, e.tables[name].runs, func() (err error) { at, image, err = e.one(ctx, q, sql, values); return err })
+	err = e.withPath(ctx, e.tables[name].runs, func() (err error) { at, image, err = e.queryOneRow(ctx, q, sql, values); return err })
 	return at, image, err
 }
 
@@ -138,52 +138,52 @@ func (e *Edit) withPath(ctx context.Context, runs bool, do func() error) error {
 	if !runs {
 		return do()
 	}
-	if err := e.do(ctx, "set local search_path = "+e.path); err != nil {
+	if err := e.execSQL(ctx, "set local search_path = "+e.path); err != nil {
 		return err
 	}
-	return cmp.Or(do(), e.do(ctx, ownPath))
+	return cmp.Or(do(), e.execSQL(ctx, ownPath))
 }
 
-// stored reads and locks a row; nil when there is no such row.
-func (e *Edit) stored(ctx context.Context, name, where string, values [][]byte, columns []string) (table.Place, table.Image, error) {
-	q, err := e.selection(name, columns)
+// lockStored reads and locks a row; nil when there is no such row.
+func (e *Edit) lockStored(ctx context.Context, name, where string, values [][]byte, columns []string) (table.Place, table.Image, error) {
+	q, err := e.newSelection(name, columns)
 	if err != nil {
 		return 0, nil, err
 	}
-	return e.one(ctx, q, q.query(" where "+where)+" for update", values)
+	return e.queryOneRow(ctx, q, q.selectSQL(" where "+where)+" for update", values)
 }
 
-func (e *Edit) insert(ctx context.Context, into string, row []table.Field) (table.Place, error) {
+func (e *Edit) insertRow(ctx context.Context, into string, row []table.Field) (table.Place, error) {
 	var names, values []string
 	var args [][]byte
 	for _, f := range row {
-		names, args = append(names, f.Name), append(args, e.parameter(into, f.Name, f.Value))
+		names, args = append(names, f.Name), append(args, e.parameterText(into, f.Name, f.Value))
 		values = append(values, fmt.Sprint("$", len(args)))
 	}
-	if err := e.changed(into, names); err != nil {
+	if err := e.checkChangeable(into, names); err != nil {
 		return 0, err
 	}
-	q, err := e.selection(into, e.columnsOf(into))
+	q, err := e.newSelection(into, e.columnsOf(into))
 	if err != nil {
 		return 0, err
 	}
 	for i := range names {
-		names[i] = quoted(names[i])
+		names[i] = quotedName(names[i])
 	}
-	at, after, err := e.changeRow(ctx, q, into, "insert into "+q.from+" as e ("+strings.Join(names, ", ")+") overriding system value values ("+strings.Join(values, ", ")+")"+q.returning(), args)
+	at, after, err := e.changeRow(ctx, q, into, "insert into "+q.from+" as e ("+strings.Join(names, ", ")+") overriding system value values ("+strings.Join(values, ", ")+")"+q.returningClause(), args)
 	if err != nil {
 		return 0, err
 	}
-	e.note(into, nil, after, 0)
+	e.logChange(into, nil, after, 0)
 	return at, nil
 }
 
-func (q *selection) returning() string {
-	return " returning " + strings.TrimPrefix(strings.TrimSuffix(q.query(""), " from only "+q.from+" e"), "select ")
+func (q *selection) returningClause() string {
+	return " returning " + strings.TrimPrefix(strings.TrimSuffix(q.selectSQL(""), " from only "+q.from+" e"), "select ")
 }
 
-// note writes into the log what became of a row.
-func (e *Edit) note(name string, before, after table.Image, how int) {
+// logChange writes into the log what became of a row.
+func (e *Edit) logChange(name string, before, after table.Image, how int) {
 	if after == nil && before == nil { // which a trigger kept from being written
 		return
 	}
@@ -193,7 +193,7 @@ func (e *Edit) note(name string, before, after table.Image, how int) {
 	e.made[name] = c
 }
 
-func (e *Edit) update(ctx context.Context, of, where string, values [][]byte, fields []table.FieldChange) error {
+func (e *Edit) updateRow(ctx context.Context, of, where string, values [][]byte, fields []table.FieldChange) error {
 	columns := slices.Clone(e.tables[of].key)
 	var sets []string
 	args := slices.Clone(values)
@@ -201,13 +201,13 @@ func (e *Edit) update(ctx context.Context, of, where string, values [][]byte, fi
 		if !slices.Contains(columns, f.Name) {
 			columns = append(columns, f.Name)
 		}
-		args = append(args, e.parameter(of, f.Name, f.New))
-		sets = append(sets, fmt.Sprintf("%s = $%d", quoted(f.Name), len(args)))
+		args = append(args, e.parameterText(of, f.Name, f.New))
+		sets = append(sets, fmt.Sprintf("%s = $%d", quotedName(f.Name), len(args)))
 	}
-	if err := e.changed(of, columns); err != nil {
+	if err := e.checkChangeable(of, columns); err != nil {
 		return err
 	}
-	was, before, err := e.stored(ctx, of, where, values, columns)
+	was, before, err := e.lockStored(ctx, of, where, values, columns)
 	if err != nil {
 		return err
 	}
@@ -215,15 +215,15 @@ func (e *Edit) update(ctx context.Context, of, where string, values [][]byte, fi
 		return e.notAsPlanned(of, "a row does not exist any more")
 	}
 	for _, f := range fields {
-		if !table.Same(before[f.Name], f.Old) {
+		if !table.SameValue(before[f.Name], f.Old) {
 			return e.notAsPlanned(of, f.Name+" of a row holds another value")
 		}
 	}
-	q, err := e.selection(of, columns)
+	q, err := e.newSelection(of, columns)
 	if err != nil {
 		return err
 	}
-	at, after, err := e.changeRow(ctx, q, of, "update only "+q.from+" e set "+strings.Join(sets, ", ")+" where "+where+q.returning(), args)
+	at, after, err := e.changeRow(ctx, q, of, "update only "+q.from+" e set "+strings.Join(sets, ", ")+" where "+where+q.returningClause(), args)
 	if err != nil {
 		return err
 	}
@@ -231,16 +231,16 @@ func (e *Edit) update(ctx context.Context, of, where string, values [][]byte, fi
 		return e.notAsPlanned(of, "a trigger keeps a row from being changed")
 	}
 	e.moved[rowAt{of, was}] = at
-	e.note(of, before, after, 1)
+	e.logChange(of, before, after, 1)
 	return nil
 }
 
-// remove deletes a row that is what an image says; nil for any.
-func (e *Edit) remove(ctx context.Context, from, where string, values [][]byte, like table.Image) error {
-	if err := e.changed(from, nil); err != nil {
+// deleteRow deletes a row that is what an image says; nil for any.
+func (e *Edit) deleteRow(ctx context.Context, from, where string, values [][]byte, like table.Image) error {
+	if err := e.checkChangeable(from, nil); err != nil {
 		return err
 	}
-	_, before, err := e.stored(ctx, from, where, values, e.columnsOf(from))
+	_, before, err := e.lockStored(ctx, from, where, values, e.columnsOf(from))
 	if err != nil {
 		return err
 	}
@@ -250,18 +250,18 @@ func (e *Edit) remove(ctx context.Context, from, where string, values [][]byte, 
 	if like != nil && !before.Equal(like) {
 		return e.changedSince(from)
 	}
-	q, err := e.selection(from, nil)
+	q, err := e.newSelection(from, nil)
 	if err != nil {
 		return err
 	}
-	_, deleted, err := e.changeRow(ctx, q, from, "delete from only "+q.from+" e where "+where+q.returning(), values)
+	_, deleted, err := e.changeRow(ctx, q, from, "delete from only "+q.from+" e where "+where+q.returningClause(), values)
 	if err != nil {
 		return err
 	}
 	if deleted == nil {
 		return e.notAsPlanned(from, "a trigger keeps a row from being deleted")
 	}
-	e.note(from, before, nil, 2)
+	e.logChange(from, before, nil, 2)
 	return nil
 }
 
@@ -274,8 +274,8 @@ func (e *Edit) changedSince(name string) error {
 	return problem.New(problem.Busy, "Nothing was changed.", "%s cannot be restored: a row of %s was changed after the repair", e.Name, name)
 }
 
-// parameter is a value as the server takes it for a column: a text in the form of its type.
-func (e *Edit) parameter(name, column string, value any) []byte {
+// parameterText is a value as the server takes it for a column: a text in the form of its type.
+func (e *Edit) parameterText(name, column string, value any) []byte {
 	oid := e.tables[name].types[column]
 	switch v := value.(type) {
 	case int64:
@@ -306,7 +306,7 @@ func (e *Edit) Revert(ctx context.Context, journal []byte, tables ...string) err
 	if err != nil {
 		return err
 	}
-	if err := e.ready(); err != nil {
+	if err := e.checkReady(); err != nil {
 		return err
 	}
 	for _, c := range slices.Backward(changes) {
@@ -314,7 +314,7 @@ func (e *Edit) Revert(ctx context.Context, journal []byte, tables ...string) err
 			return problem.New(problem.Busy, "Nothing was changed.", "the receipt names the table %q, which a repair of such a store never changes", c.Table)
 		}
 		if err := e.takeBack(ctx, c); err != nil {
-			return e.settle(err)
+			return e.rememberError(err)
 		}
 	}
 	return nil
@@ -322,7 +322,7 @@ func (e *Edit) Revert(ctx context.Context, journal []byte, tables ...string) err
 
 func (e *Edit) takeBack(ctx context.Context, c table.RowChange) error {
 	if c.After == nil {
-		_, err := e.insert(ctx, c.Table, c.Before.Fields())
+		_, err := e.insertRow(ctx, c.Table, c.Before.Fields())
 		if refused, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(refused.Code, "23") {
 			return &problem.Error{Class: problem.Busy, Err: err, Next: "Nothing was changed.",
 				What: fmt.Sprintf("%s cannot be restored: a row of %s has no place any more (%s)", e.Name, c.Table, stateOf(err))}
@@ -331,18 +331,18 @@ func (e *Edit) takeBack(ctx context.Context, c table.RowChange) error {
 	}
 	condition, values := e.byKey(c.Table, c.After)
 	if condition == "" {
-		return e.changed(c.Table, nil)
+		return e.checkChangeable(c.Table, nil)
 	}
 	if c.Before == nil {
-		return e.remove(ctx, c.Table, condition, values, c.After)
+		return e.deleteRow(ctx, c.Table, condition, values, c.After)
 	}
 	var fields []table.FieldChange
 	for _, f := range c.After.Fields() {
-		if was := c.Before[f.Name]; !table.Same(was, f.Value) {
+		if was := c.Before[f.Name]; !table.SameValue(was, f.Value) {
 			fields = append(fields, table.FieldChange{Name: f.Name, Old: f.Value, New: was})
 		}
 	}
-	err := e.update(ctx, c.Table, condition, values, fields)
+	err := e.updateRow(ctx, c.Table, condition, values, fields)
 	if problem.ClassOf(err) == problem.RolledBack {
 		return e.changedSince(c.Table)
 	}
@@ -353,8 +353,8 @@ func (e *Edit) takeBack(ctx context.Context, c table.RowChange) error {
 func (e *Edit) byKey(name string, image table.Image) (where string, values [][]byte) {
 	var same []string
 	for _, column := range e.tables[name].key {
-		values = append(values, e.parameter(name, column, image[column]))
-		same = append(same, fmt.Sprintf("%s operator(pg_catalog.=) $%d", quoted(column), len(values)))
+		values = append(values, e.parameterText(name, column, image[column]))
+		same = append(same, fmt.Sprintf("%s operator(pg_catalog.=) $%d", quotedName(column), len(values)))
 	}
 	return strings.Join(same, " and "), values
 }

@@ -63,9 +63,9 @@ func IsStopped(err error) bool {
 }
 
 // Explain implements table.Reader.
-func (db *DB) Explain(err error) error { return explain(db.Name, err) }
+func (db *DB) Explain(err error) error { return explainError(db.Name, err) }
 
-func explain(name string, err error) error {
+func explainError(name string, err error) error {
 	if err == nil || problem.ClassOf(err) != 0 || errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -97,10 +97,10 @@ func stateOf(err error) string {
 	return "SQLSTATE " + failed.Code
 }
 
-// unreachable is the problem with a server that lets nobody in.
-func unreachable(name string, config *pgconn.Config, err error) error {
+// unreachableError is the problem with a server that lets nobody in.
+func unreachableError(name string, config *pgconn.Config, err error) error {
 	if _, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return explain(name, err)
+		return explainError(name, err)
 	}
 	why := "it does not answer"
 	if refused, ok := errors.AsType[*net.OpError](err); ok {
@@ -119,18 +119,18 @@ func unreachable(name string, config *pgconn.Config, err error) error {
 	}
 }
 
-// forbidden is the problem with a table that the role cannot read.
-func (db *DB) forbidden(name string) error {
+// forbiddenError is the problem with a table that the role cannot read.
+func (db *DB) forbiddenError(name string) error {
 	if _, exists := db.tables[name]; !exists {
 		return problem.New(problem.Unreadable, "", "%s has no table %s in its schema %s", db.Name, name, db.schema)
 	}
 	role := db.conn.ParameterStatus("session_authorization")
-	return problem.New(problem.Unreadable, fmt.Sprintf("Let it: `GRANT SELECT ON %s.%s TO %s;`", quoted(db.schema), quoted(name), quoted(cmp.Or(role, "ROLE"))),
+	return problem.New(problem.Unreadable, fmt.Sprintf("Let it: `GRANT SELECT ON %s.%s TO %s;`", quotedName(db.schema), quotedName(name), quotedName(cmp.Or(role, "ROLE"))),
 		"the role may not read the table %s of %s", name, db.Name)
 }
 
-// major is the first number of a version of the server, 0 where it has none.
-func major(version string) int {
+// majorVersion is the first number of a version of the server, 0 where it has none.
+func majorVersion(version string) int {
 	digits, _, _ := strings.Cut(version, ".")
 	n, _ := strconv.Atoi(digits)
 	return n

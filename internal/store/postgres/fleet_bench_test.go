@@ -35,7 +35,7 @@ func BenchmarkRepairOfAFleet(b *testing.B) {
 			execute(b, url, store.rest)
 			copies(b, url, 10_000/store.of-1, store.copies...)
 			execute(b, url, "vacuum analyze")
-			watch := connect(b, url)
+			watch := dialTarget(b, url)
 			var mu sync.Mutex
 			var begun time.Time
 			var longest time.Duration

@@ -56,7 +56,7 @@ join pg_namespace n on n.oid = x.oprnamespace where n.nspname = any($1::name[]) 
 func (db *DB) readFunctions(ctx context.Context, name string) error {
 	allowed := ctx.Value(allowing{}) != nil
 	runs := false
-	err := db.query(ctx, functionsQuery, func(row []string) error {
+	err := db.queryTexts(ctx, functionsQuery, func(row []string) error {
 		r := db.tables[row[0]]
 		r.runs, runs = true, true
 		if row[4] == "t" && !allowed {
@@ -81,7 +81,7 @@ func (db *DB) readNearby(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return db.query(ctx, nearbyQuery, func(row []string) error {
+	return db.queryTexts(ctx, nearbyQuery, func(row []string) error {
 		for name, r := range db.tables {
 			if r.runs {
 				r.ReadOnly = cmp.Or(r.ReadOnly, fmt.Sprintf("a function of its table %s could call %s of the role %s, with the rights of a superuser (--allow foreign-functions)", name, row[0], row[1]))

@@ -267,7 +267,7 @@ func TestCascadesRunNothing(t *testing.T) {
 		"create constraint trigger late after delete on attack.child deferrable initially deferred for each row execute function attack.fire()")
 	execute(t, url, "insert into attack.child select id, app_name, user_id, session_id from events")
 	was, before := rowsOf(t, url), traces(t)
-	name, _, err := postgres.Name(url)
+	name, _, err := postgres.RegisterName(url)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,9 +40,9 @@ var (
 	drives    = pattern.Lazy(`^[A-Za-z]:[/\\]`)
 )
 
-// Mistyped reports whether a word that is no name of a database looks like the address of one
+// FindMistypedPassword reports whether a word that is no name of a database looks like the address of one
 // with a password, and is what may be the password. sure: it is nothing else.
-func Mistyped(word string) (secret string, sure bool) {
+func FindMistypedPassword(word string) (secret string, sure bool) {
 	if !strings.ContainsAny(word, ":=") { // as nearly all words are
 		return "", false
 	}
@@ -66,11 +66,11 @@ type target struct {
 // one is nowhere else.
 var targets sync.Map
 
-// Name is the name of a database without user, password and parameters, for people and
+// RegisterName is the name of a database without user, password and parameters, for people and
 // for reports: postgres://host/database. Open knows what it stands for as long as the
 // process lives; later, the PG* variables and the password file have to say the rest.
 // note is what should be said about the password, "" for nothing.
-func Name(word string) (name, note string, err error) {
+func RegisterName(word string) (name, note string, err error) {
 	t := target{}
 	text := word
 	if text == "postgres:" || text == "postgresql:" {
@@ -80,17 +80,17 @@ func Name(word string) (name, note string, err error) {
 		return word, known.(*target).note, nil //nolint:revive // only targets are stored
 	}
 	if t.config, err = pgconn.ParseConfig(text); err != nil {
-		return "", "", unparsed(err)
+		return "", "", connectionStringError(err)
 	}
 	if isSplit(text, t.config) {
-		return "", "", Unparsed()
+		return "", "", UnparsedError()
 	}
 	if hasPassword(text) {
 		t.note = "a password on the command line shows in the list of processes: write it into ~/.pgpass, or set PGPASSWORD"
 	} else if file := openFile(text); file != "" {
 		without, err := pgconn.ParseConfig(withoutFile(text))
 		if err != nil {
-			return "", "", unparsed(err)
+			return "", "", connectionStringError(err)
 		}
 		if without.Password != t.config.Password {
 			t.config, t.note = without, "the password file "+file+" was not used, because other users of the machine can read it: `chmod 600 "+shell.Word(file)+"`"
@@ -100,11 +100,11 @@ func Name(word string) (name, note string, err error) {
 	t.schema = t.config.RuntimeParams["search_path"]
 	delete(t.config.RuntimeParams, "search_path")
 	t.config.RuntimeParams["application_name"] = program
-	return t.named(), t.note, nil
+	return t.registerTarget(), t.note, nil
 }
 
-// Role is the role for a database that Name named, "" for anything else.
-func Role(name string) string {
+// RoleOf is the role for a database that Name named, "" for anything else.
+func RoleOf(name string) string {
 	if known, ok := targets.Load(name); ok {
 		return known.(*target).config.User //nolint:revive // only targets are stored
 	}
@@ -113,23 +113,23 @@ func Role(name string) string {
 
 // AsRole makes a name lead to its database as a role, where nobody named another one.
 func AsRole(name, role string) error {
-	if role == "" || Role(name) != "" || os.Getenv("PGUSER") != "" || !IsName(name) {
+	if role == "" || RoleOf(name) != "" || os.Getenv("PGUSER") != "" || !IsName(name) {
 		return nil
 	}
-	_, _, err := Name(strings.Replace(name, "://", "://"+url.User(role).String()+"@", 1))
+	_, _, err := RegisterName(strings.Replace(name, "://", "://"+url.User(role).String()+"@", 1))
 	return err
 }
 
-// named is the name of the target, which leads there from now on. Commands have the role
+// registerTarget is the name of the target, which leads there from now on. Commands have the role
 // besides, where it is not the one that the PG* variables and the machine give.
-func (t *target) named() string {
+func (t *target) registerTarget() string {
 	name := nameOf(t.config, t.schema)
 	targets.Store(name, t)
 	word := name
 	if usual, err := pgconn.ParseConfig(""); err != nil || usual.User != t.config.User {
 		word = strings.Replace(name, "://", "://"+url.User(t.config.User).String()+"@", 1)
 	}
-	shell.Type(name, word)
+	shell.SetTyped(name, word)
 	return name
 }
 
@@ -218,12 +218,12 @@ func nameOf(config *pgconn.Config, schema string) string {
 	return u.String()
 }
 
-// Unparsed is the problem with a word that is not the address of a server, as it should be.
-func Unparsed() error { return unparsed(nil) }
+// UnparsedError is the problem with a word that is not the address of a server, as it should be.
+func UnparsedError() error { return connectionStringError(nil) }
 
-// unparsed is the problem with a connection string; the driver's message repeats most of
+// connectionStringError is the problem with a connection string; the driver's message repeats most of
 // it, and may repeat a password.
-func unparsed(err error) error {
+func connectionStringError(err error) error {
 	return &problem.Error{
 		Class: problem.Usage, Err: err,
 		What: "the name of the database is not a valid connection string",

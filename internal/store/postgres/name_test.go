@@ -17,12 +17,12 @@ func TestSoundNames(t *testing.T) {
 		"host=h user=me@server dbname=a@b password='p@s:s'": "postgres://h/a@b",
 		"postgres://me@/db?host=/run/x&search_path=a":       "postgres:///db?host=/run/x&search_path=a",
 	} {
-		if name, _, err := postgres.Name(word); err != nil || name != want {
+		if name, _, err := postgres.RegisterName(word); err != nil || name != want {
 			t.Errorf("%s: %q, %v", word, name, err)
 		}
 	}
 	for _, path := range []string{"a.db", "./10:30@host.db", `C:\Users\me@x\a.db`, "/home/me@x/10:30.db", "dir/10:30@x.db", "me@host", "user:id", "**/*.db", "postgres.db", "pg_dump/a.db", "postgres/a.db", "-"} {
-		if secret, sure := postgres.Mistyped(path); sure || secret != "" {
+		if secret, sure := postgres.FindMistypedPassword(path); sure || secret != "" {
 			t.Errorf("%s is taken for an address with the password %q", path, secret)
 		}
 	}

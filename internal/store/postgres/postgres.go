@@ -86,8 +86,8 @@ func WithPassword(ctx context.Context, ask func(question string) (string, error)
 	return context.WithValue(ctx, asking{}, ask)
 }
 
-func connect(ctx context.Context, name string) (*target, *pgconn.PgConn, error) {
-	if _, _, err := Name(name); err != nil {
+func dialTarget(ctx context.Context, name string) (*target, *pgconn.PgConn, error) {
+	if _, _, err := RegisterName(name); err != nil {
 		return nil, nil, err
 	}
 	known, _ := targets.Load(name)
@@ -126,25 +126,25 @@ func connect(ctx context.Context, name string) (*target, *pgconn.PgConn, error) 
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()
 	case err != nil:
-		return nil, nil, unreachable(name, t.config, err)
+		return nil, nil, unreachableError(name, t.config, err)
 	}
 	return t, conn, nil
 }
 
 // Open begins a snapshot of a database that Name named.
 func Open(ctx context.Context, name string) (*DB, error) {
-	t, conn, err := connect(ctx, name)
+	t, conn, err := dialTarget(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	db := &DB{Name: name, schema: t.schema, conn: conn, tables: map[string]relation{}}
-	if err := db.begin(ctx); err != nil {
+	if err := db.loadSnapshot(ctx); err != nil {
 		return nil, errors.Join(db.Explain(err), db.Close())
 	}
 	return db, nil
 }
 
-func (db *DB) begin(ctx context.Context) error {
+func (db *DB) loadSnapshot(ctx context.Context) error {
 	if err := db.beginSnapshot(ctx); err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (db *DB) begin(ctx context.Context) error {
 
 // beginSnapshot begins a snapshot and finds the schema that the role finds first, if none was named.
 func (db *DB) beginSnapshot(ctx context.Context) error {
-	db.path = quoted(db.schema)
+	db.path = quotedName(db.schema)
 	if _, err := db.conn.Exec(ctx, reading).ReadAll(); err != nil || db.schema != "" {
 		return err
 	}
@@ -176,14 +176,14 @@ func (db *DB) readServer(ctx context.Context) error {
     when current_setting('transaction_read_only') = 'on' and current_setting('default_transaction_read_only') = 'on' then 'transactions of this role or server only read' else '' end
 from pg_catalog.pg_database d, pg_catalog.pg_namespace n where d.datname = current_database() and n.nspname = $1`
 	allowed := ""
-	err := db.query(ctx, which, func(row []string) error {
+	err := db.queryTexts(ctx, which, func(row []string) error {
 		db.identity, allowed, db.readOnly = row[0], row[1], row[2]
 		return nil
 	}, db.schema)
 	if err != nil || allowed != "t" {
 		return err
 	}
-	return db.query(ctx, "select system_identifier from pg_catalog.pg_control_system()", func(row []string) error {
+	return db.queryTexts(ctx, "select system_identifier from pg_catalog.pg_control_system()", func(row []string) error {
 		db.identity = row[0] + "/" + db.identity
 		return nil
 	})
@@ -196,7 +196,7 @@ from pg_catalog.pg_database d, pg_catalog.pg_namespace n where d.datname = curre
 func (db *DB) readWriter(ctx context.Context) error {
 	const others = `select pg_is_in_recovery(), count(*), (extract(epoch from clock_timestamp()) * 1000000)::bigint from pg_catalog.pg_stat_activity
 where datname = current_database() and usesysid is not null and application_name <> '` + program + `'`
-	return db.query(ctx, others, func(row []string) error {
+	return db.queryTexts(ctx, others, func(row []string) error {
 		if row[0] == "f" && row[1] == "0" {
 			db.writer = session.WriterDead
 		}
@@ -217,11 +217,11 @@ func (db *DB) Close() error {
 	return db.conn.Close(ctx)
 }
 
-// Schemas are the names of the schemas of a database in which the role can read tables. The
+// ListSchemas are the names of the schemas of a database in which the role can read tables. The
 // one that the role finds first is the first and goes by the name of the database. Of a name
 // with a schema it is that one.
-func Schemas(ctx context.Context, name string) (names []string, err error) {
-	t, conn, err := connect(ctx, name)
+func ListSchemas(ctx context.Context, name string) (names []string, err error) {
+	t, conn, err := dialTarget(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +232,7 @@ func Schemas(ctx context.Context, name string) (names []string, err error) {
 	}
 	err = db.beginSnapshot(ctx)
 	if err == nil {
-		err = db.query(ctx, `select n.nspname from pg_catalog.pg_namespace n
+		err = db.queryTexts(ctx, `select n.nspname from pg_catalog.pg_namespace n
 where n.nspname !~ '^pg_' and n.nspname <> 'information_schema' and has_schema_privilege(n.oid, 'usage')
   and exists (select from pg_catalog.pg_class c where c.relnamespace = n.oid and c.relkind in ('r', 'p', 'v', 'm', 'f'))
 order by n.nspname <> $1, n.nspname`, func(row []string) error {
@@ -240,16 +240,16 @@ order by n.nspname <> $1, n.nspname`, func(row []string) error {
 			if one.schema = row[0]; row[0] == db.schema {
 				one.schema = ""
 			}
-			names = append(names, one.named())
+			names = append(names, one.registerTarget())
 			return nil
 		}, db.schema)
 	}
 	return names, db.Explain(err)
 }
 
-// query hands the rows of a query of the catalog to fn, as texts, "" for NULL. Their
+// queryTexts hands the rows of a query of the catalog to fn, as texts, "" for NULL. Their
 // number is small.
-func (db *DB) query(ctx context.Context, sql string, fn func(row []string) error, args ...string) error {
+func (db *DB) queryTexts(ctx context.Context, sql string, fn func(row []string) error, args ...string) error {
 	values := make([][]byte, len(args))
 	for i, arg := range args {
 		values[i] = []byte(arg)

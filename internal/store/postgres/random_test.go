@@ -171,7 +171,7 @@ func transfer(t *testing.T, path, url string, types, keys map[string]string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = from.Close() }()
-	to := connect(t, url)
+	to := dialTarget(t, url)
 	defer func() { _ = to.Close(ctx) }()
 	for _, table := range column(t, from, "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'") {
 		names := column(t, from, fmt.Sprintf("select name from pragma_table_info('%s')", table))

@@ -34,8 +34,8 @@ func (db *DB) Schema(context.Context) (table.Schema, error) { return db.rest, ni
 // Faults implements table.Reader: nothing shows but what a scan meets.
 func (db *DB) Faults(context.Context, bool) ([]session.Fault, error) { return nil, nil }
 
-// quoted is a name as SQL has it.
-func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+// quotedName is a name as SQL has it.
+func quotedName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // selection is a query for some columns of a table, behind the place of each row.
 type selection struct {
@@ -46,10 +46,10 @@ type selection struct {
 	formats []int16
 }
 
-func (db *DB) selection(name string, columns []string) (*selection, error) {
+func (db *DB) newSelection(name string, columns []string) (*selection, error) {
 	r, ok := db.tables[name]
 	if !ok || !r.reads {
-		return nil, db.forbidden(name)
+		return nil, db.forbiddenError(name)
 	}
 	if r.kind != "r" && r.kind != "m" { // the rows of others have no place of their own
 		return nil, problem.New(problem.Unreadable, "Name the database that has the tables themselves.",
@@ -59,7 +59,7 @@ func (db *DB) selection(name string, columns []string) (*selection, error) {
 		return nil, problem.New(problem.Unreadable, "Name a role that may read and is no superuser.",
 			"%s was not read: an index or the statistics of its table %s would run %s", db.Name, name, r.unread)
 	}
-	q := &selection{db: db, from: quoted(db.schema) + "." + quoted(name), columns: columns, formats: []int16{asBinary}}
+	q := &selection{db: db, from: quotedName(db.schema) + "." + quotedName(name), columns: columns, formats: []int16{asBinary}}
 	for _, c := range columns {
 		q.types = append(q.types, r.types[c])
 		q.formats = append(q.formats, formatOf(r.types[c]))
@@ -69,22 +69,22 @@ func (db *DB) selection(name string, columns []string) (*selection, error) {
 
 var relationKinds = map[string]string{"v": "a view", "f": "a foreign table", "p": "a partitioned table"}
 
-// run hands the rows that a condition leaves to fn. Its values are those of parameters.
-func (q *selection) run(ctx context.Context, where string, values [][]byte, fn func(at table.Place, row []table.Value) error) error {
-	return q.answer(ctx, q.query(where), values, fn)
+// runWhere hands the rows that a condition leaves to fn. Its values are those of parameters.
+func (q *selection) runWhere(ctx context.Context, where string, values [][]byte, fn func(at table.Place, row []table.Value) error) error {
+	return q.runQuery(ctx, q.selectSQL(where), values, fn)
 }
 
-func (q *selection) query(where string) string {
+func (q *selection) selectSQL(where string) string {
 	sql := strings.Builder{}
 	sql.WriteString("select ctid")
 	for _, c := range q.columns {
-		sql.WriteString(", " + quoted(c))
+		sql.WriteString(", " + quotedName(c))
 	}
 	return sql.String() + " from only " + q.from + " e" + where
 }
 
-// answer hands the rows of a query to fn. All of them are sent, even if fn has enough.
-func (q *selection) answer(ctx context.Context, sql string, values [][]byte, fn func(at table.Place, row []table.Value) error) error {
+// runQuery hands the rows of a query to fn. All of them are sent, even if fn has enough.
+func (q *selection) runQuery(ctx context.Context, sql string, values [][]byte, fn func(at table.Place, row []table.Value) error) error {
 	result := q.db.conn.ExecParams(ctx, sql, values, nil, nil, q.formats)
 	row := make([]table.Value, len(q.columns))
 	var stopped error
@@ -99,12 +99,12 @@ func (q *selection) answer(ctx context.Context, sql string, values [][]byte, fn 
 	return cmp.Or(stopped, err)
 }
 
-// glance is as run, for a function that may soon have enough: rows come by and by.
-func (q *selection) glance(ctx context.Context, where string, values [][]byte, fn func(at table.Place, row []table.Value) error) error {
-	err := q.db.conn.ExecParams(ctx, "declare glance cursor for "+q.query(where), values, nil, nil, nil).Read().Err
+// runByCursor is as run, for a function that may soon have enough: rows come by and by.
+func (q *selection) runByCursor(ctx context.Context, where string, values [][]byte, fn func(at table.Place, row []table.Value) error) error {
+	err := q.db.conn.ExecParams(ctx, "declare glance cursor for "+q.selectSQL(where), values, nil, nil, nil).Read().Err
 	for most, rows := 100, -1; err == nil && rows != 0; most = min(10*most, 10_000) {
 		rows = 0
-		err = q.answer(ctx, fmt.Sprintf("fetch %d from glance", most), nil, func(at table.Place, row []table.Value) error {
+		err = q.runQuery(ctx, fmt.Sprintf("fetch %d from glance", most), nil, func(at table.Place, row []table.Value) error {
 			rows++
 			return fn(at, row)
 		})
@@ -122,25 +122,25 @@ func placeOf(raw []byte) table.Place {
 	return table.Place(binary.BigEndian.Uint32(raw))<<16 | table.Place(binary.BigEndian.Uint16(raw[4:]))
 }
 
-func ctid(at table.Place) string {
+func ctidText(at table.Place) string {
 	return "(" + strconv.FormatInt(int64(at>>16), 10) + "," + strconv.FormatInt(int64(at&0xffff), 10) + ")"
 }
 
 // Scan implements table.Reader.
 func (db *DB) Scan(ctx context.Context, s table.Selection, fn func(at table.Place, row []table.Value) error) ([]session.Fault, error) {
-	q, err := db.selection(s.Table, s.Columns)
+	q, err := db.newSelection(s.Table, s.Columns)
 	if err != nil {
 		return nil, err
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	where, values := q.where(s)
+	where, values := q.whereClause(s)
 	last := table.Place(0)
-	read := q.run
+	read := q.runWhere
 	if s.Glance {
-		read = q.glance
+		read = q.runByCursor
 	}
-	begun, err := db.within(ctx, func() error {
+	begun, err := db.withSavepoint(ctx, func() error {
 		return read(ctx, where, values, func(at table.Place, row []table.Value) error {
 			last = at
 			return fn(at, row)
@@ -155,29 +155,29 @@ func (db *DB) Scan(ctx context.Context, s table.Selection, fn func(at table.Plac
 	if s.Glance {
 		return []session.Fault{{Kind: session.StoreDamaged, Item: -1, Ref: session.Ref{Table: s.Table, Key: "*"}}}, nil
 	}
-	return db.salvage(ctx, q, s, last, fn)
+	return db.salvageScan(ctx, q, s, last, fn)
 }
 
-// where is the condition for the rows that matter.
-func (q *selection) where(s table.Selection) (where string, values [][]byte) {
+// whereClause is the condition for the rows that matter.
+func (q *selection) whereClause(s table.Selection) (where string, values [][]byte) {
 	types := q.db.tables[s.Table].types
 	switch {
 	case s.Lacking != nil:
 		var same []string
 		for i, column := range s.Lacking.Columns {
-			same = append(same, "o."+quoted(column)+" = e."+quoted(s.Key[i]))
+			same = append(same, "o."+quotedName(column)+" = e."+quotedName(s.Key[i]))
 		}
-		return " where not exists (select from only " + quoted(q.db.schema) + "." + quoted(s.Lacking.Table) + " o where " + strings.Join(same, " and ") + ")", nil
+		return " where not exists (select from only " + quotedName(q.db.schema) + "." + quotedName(s.Lacking.Table) + " o where " + strings.Join(same, " and ") + ")", nil
 	case s.Times != "" && (types[s.Times] == typeTimestamp || types[s.Times] == typeTimestamptz):
-		time := quoted(s.Times) // without a zone it is read as one of UTC
+		time := quotedName(s.Times) // without a zone it is read as one of UTC
 		return " where " + time + " >= $1 or " + time + " <= 'epoch' or " + time + " is null", [][]byte{[]byte(s.Since.UTC().Format(time6 + "-07:00"))}
 	}
-	return q.keyed(s)
+	return q.keysClause(s)
 }
 
-// keyed is the condition for some keys: one that lets the server choose between an index
+// keysClause is the condition for some keys: one that lets the server choose between an index
 // and a pass over the table.
-func (q *selection) keyed(s table.Selection) (where string, values [][]byte) {
+func (q *selection) keysClause(s table.Selection) (where string, values [][]byte) {
 	if s.Keys == nil || len(s.Keys) > mostKeys {
 		return "", nil
 	}
@@ -195,7 +195,7 @@ func (q *selection) keyed(s table.Selection) (where string, values [][]byte) {
 		if strings.Contains(kind, ".") {                                               // a cast to somebody's type may run a constraint of it
 			return "", nil
 		}
-		columns, lists = append(columns, quoted(column)), append(lists, fmt.Sprintf("$%d::%s[]", i+1, kind))
+		columns, lists = append(columns, quotedName(column)), append(lists, fmt.Sprintf("$%d::%s[]", i+1, kind))
 	}
 	return " where (" + strings.Join(columns, ", ") + ") in (select * from unnest(" + strings.Join(lists, ", ") + "))", values
 }
@@ -211,7 +211,7 @@ const rowsAtOnce = 1000
 
 // Rows implements table.Reader.
 func (db *DB) Rows(ctx context.Context, name string, columns []string, places []table.Place, fn func(n int, row []table.Value) error) (unread []int, err error) {
-	q, err := db.selection(name, columns)
+	q, err := db.newSelection(name, columns)
 	if err != nil {
 		return nil, err
 	}
@@ -259,12 +259,12 @@ func (db *DB) readPlaces(ctx context.Context, q *selection, places []table.Place
 	}
 	list := make([]string, len(places))
 	for i, at := range places {
-		list[i] = `"` + ctid(at) + `"`
+		list[i] = `"` + ctidText(at) + `"`
 	}
 	done := 0
-	begun, err := db.within(ctx, func() error {
+	begun, err := db.withSavepoint(ctx, func() error {
 		value := []byte("{" + strings.Join(list, ",") + "}")
-		return q.run(ctx, " where ctid = any($1::tid[])", [][]byte{value}, func(at table.Place, row []table.Value) error {
+		return q.runWhere(ctx, " where ctid = any($1::tid[])", [][]byte{value}, func(at table.Place, row []table.Value) error {
 			done, _ = slices.BinarySearchFunc(places, at, func(p, at table.Place) int { return cmp.Compare(p, at) })
 			done++
 			return fn(at, row)
@@ -281,9 +281,9 @@ func (db *DB) readPlaces(ctx context.Context, q *selection, places []table.Place
 	return errors.Join(db.readPlaces(ctx, q, rest[:half], fn), db.readPlaces(ctx, q, rest[half:], fn))
 }
 
-// within runs a query so that the snapshot outlives its failure. A transaction that writes
+// withSavepoint runs a query so that the snapshot outlives its failure. A transaction that writes
 // ends with the first one: there every savepoint would cost its session a lock.
-func (db *DB) within(ctx context.Context, do func() error) (begun bool, err error) {
+func (db *DB) withSavepoint(ctx context.Context, do func() error) (begun bool, err error) {
 	if db.writes {
 		return false, do()
 	}

@@ -32,7 +32,7 @@ func (db *DB) readSchema(ctx context.Context) error {
 	}{
 		{tablesQuery, db.addColumn}, {indexesQuery, db.addIndexColumn}, {parentsQuery, db.addParent}, {triggersQuery, db.addTrigger},
 	} {
-		err := db.query(ctx, part.sql, func(row []string) error { part.add(row); return nil }, db.schema)
+		err := db.queryTexts(ctx, part.sql, func(row []string) error { part.add(row); return nil }, db.schema)
 		if err != nil {
 			return err
 		}

@@ -131,7 +131,7 @@ func TestPooler(t *testing.T) {
 	through := strings.Replace(url, serverFolder(t), folder, 1) + "&port=6432"
 	// A connection of the pool that no client has had yet counts as a writer (SC102 in place
 	// of SC101), and --jobs 2 would open the second one.
-	clients := []*pgconn.PgConn{connect(t, through), connect(t, through)}
+	clients := []*pgconn.PgConn{dialTarget(t, through), dialTarget(t, through)}
 	for _, statement := range []string{"begin", "commit"} { // both are in a transaction at a time
 		for _, client := range clients {
 			if _, err := client.Exec(t.Context(), statement).ReadAll(); err != nil {

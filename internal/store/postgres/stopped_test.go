@@ -96,7 +96,7 @@ func TestStoppedReading(t *testing.T) {
 			store := strings.Replace(url, serverFolder(t), folder, 1)
 			args := slices.Clone(words)
 			args[slices.Index(args, "STORE")] = store
-			name, _, err := postgres.Name(store)
+			name, _, err := postgres.RegisterName(store)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +123,7 @@ func TestConflict(t *testing.T) {
 	standby := startStandby(t)
 	replica := strings.Replace(url, serverFolder(t), standby, 1)
 	execute(t, urlOf(standby, "postgres", "postgres"), "alter system set max_standby_streaming_delay = 0", "select pg_reload_conf()")
-	name, _, err := postgres.Name(replica)
+	name, _, err := postgres.RegisterName(replica)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestConflict(t *testing.T) {
 		}
 		return nil
 	})
-	if !registry.Stopped(err) {
+	if !registry.IsStopped(err) {
 		t.Errorf("the replica answers %v", err)
 	}
 }

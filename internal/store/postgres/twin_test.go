@@ -24,7 +24,7 @@ import (
 func twin(t *testing.T, url string) string {
 	t.Helper()
 	ctx := t.Context()
-	name, _, err := postgres.Name(url)
+	name, _, err := postgres.RegisterName(url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func copyTable(ctx context.Context, t *testing.T, from *postgres.DB, to *sql.Tx,
 	lost, err := from.Scan(ctx, table.Selection{Table: name, Columns: names}, func(_ table.Place, row []table.Value) error {
 		values := make([]any, len(row))
 		for i, v := range row {
-			values[i] = table.Kept(v)
+			values[i] = table.CloneValue(v)
 		}
 		_, err := to.ExecContext(ctx, insert, values...)
 		return err
@@ -112,7 +112,7 @@ func alike(t *testing.T, url, file string, args ...string) {
 	}
 	a, errorsA, codeA := sessctl(t, of(url)...)
 	b, errorsB, codeB := sessctl(t, of(file)...)
-	name, _, err := postgres.Name(url)
+	name, _, err := postgres.RegisterName(url)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,22 +37,22 @@ type Expansion struct {
 	Others []string
 }
 
-func (e *Expansion) add(other Expansion) {
+func (e *Expansion) addStores(other Expansion) {
 	e.Stores = append(e.Stores, other.Stores...)
 	e.Others = append(e.Others, other.Others...)
 }
 
-// Expand replaces a pattern by the stores that it matches, and a folder by those that it
+// ExpandPath replaces a pattern by the stores that it matches, and a folder by those that it
 // stands for. Every other path stays as it is. kind names what a folder is taken for, ""
 // anything. With an error, what was left out may still be told.
-func Expand(ctx context.Context, path, kind string) (Expansion, error) {
+func ExpandPath(ctx context.Context, path, kind string) (Expansion, error) {
 	switch {
 	case path == "":
 		return Expansion{}, problem.New(problem.Usage, "`sessctl stores` lists the kinds of stores and where they are.", "the path of the store is empty")
 	case postgres.IsName(path):
 		return databaseMeans(ctx, path, kind)
 	case IsPattern(path):
-		return matching(ctx, path, kind)
+		return matchingStores(ctx, path, kind)
 	case !isFolder(path):
 		return Expansion{Stores: []string{path}}, nil
 	}
@@ -85,17 +85,17 @@ func WithoutPasswords(args []string) (Arguments, error) {
 			flag, arg = name, value
 		}
 		if !postgres.IsName(arg) {
-			secret, sure := postgres.Mistyped(arg)
+			secret, sure := postgres.FindMistypedPassword(arg)
 			switch isID := slices.Contains(ids, flag) || flag == "" && i > 0 && slices.Contains(ids, args[i-1]); {
 			case isID:
 			case sure, secret != "" && (!asks || IsPattern(arg)):
-				return a, postgres.Unparsed()
+				return a, postgres.UnparsedError()
 			case secret != "":
 				a.Secrets = append(a.Secrets, arg, secret)
 			}
 			continue
 		}
-		name, note, err := postgres.Name(arg)
+		name, note, err := postgres.RegisterName(arg)
 		if err != nil {
 			return a, err
 		}
@@ -122,11 +122,11 @@ func AllowForeign(ctx context.Context) context.Context { return postgres.AllowFo
 // databaseMeans are the schemas of a database in which a runtime keeps its sessions; the
 // one that is asked for, or that the role finds first, goes by the name of the database.
 func databaseMeans(ctx context.Context, word, kind string) (found Expansion, err error) {
-	name, _, err := postgres.Name(word)
+	name, _, err := postgres.RegisterName(word)
 	if err != nil {
 		return found, err
 	}
-	schemas, err := postgres.Schemas(ctx, name)
+	schemas, err := postgres.ListSchemas(ctx, name)
 	if err != nil {
 		return found, err
 	}
@@ -135,10 +135,10 @@ func databaseMeans(ctx context.Context, word, kind string) (found Expansion, err
 		if err != nil {
 			return found, err
 		}
-		if _, sure := surest(ctx, &src.Source, kind); sure != store.No {
+		if _, sure := surestKind(ctx, &src.Source, kind); sure != store.No {
 			found.Stores = append(found.Stores, one)
 		}
-		if err := src.close(); err != nil {
+		if err := src.closeFiles(); err != nil {
 			return found, err
 		}
 	}
@@ -162,7 +162,7 @@ func folderMeans(ctx context.Context, path, kind string) (Expansion, error) {
 	case err != nil:
 		return Expansion{}, err
 	case sure == store.Certain:
-		itself.add(found)
+		itself.addStores(found)
 		return itself, nil
 	case len(found.Stores) == 0 && sure == store.Maybe:
 		found.Stores = itself.Stores
@@ -176,7 +176,7 @@ func folderMeans(ctx context.Context, path, kind string) (Expansion, error) {
 func storesIn(ctx context.Context, path string) (found Expansion, err error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return Expansion{}, unlisted(path, err)
+		return Expansion{}, unlistedError(path, err)
 	}
 	for _, e := range entries {
 		file := filepath.Join(path, e.Name())
@@ -191,8 +191,8 @@ func storesIn(ctx context.Context, path string) (found Expansion, err error) {
 	return found, ctx.Err()
 }
 
-// unlisted is the problem with a folder that cannot be looked into.
-func unlisted(path string, err error) error {
+// unlistedError is the problem with a folder that cannot be looked into.
+func unlistedError(path string, err error) error {
 	return &problem.Error{
 		Class: problem.Unreadable, Err: err,
 		What: fmt.Sprintf("%s cannot be listed: %v", path, err),
@@ -204,9 +204,9 @@ func unlisted(path string, err error) error {
 // for by itself: twenty times {a,b} are a million.
 const mostAlternatives = 10_000
 
-// alternatives is how many words a pattern stands for when every {a,b} in it is written
+// countAlternatives is how many words a pattern stands for when every {a,b} in it is written
 // out, and more than mostAlternatives where it is more.
-func alternatives(pattern string) int {
+func countAlternatives(pattern string) int {
 	// One element for the pattern, and one for each brace that is open.
 	words, before := []int{1}, []int{0} // of the current alternative; of those before it
 	closeOne := func() {
@@ -234,10 +234,10 @@ func alternatives(pattern string) int {
 	return words[0]
 }
 
-// glob are the paths that a pattern matches, sorted. Names that begin with a dot are
+// globPaths are the paths that a pattern matches, sorted. Names that begin with a dot are
 // matched as all others: runtimes keep stores below such folders. A link to a folder is
 // followed where the pattern names it, and nowhere else, so that no circle is walked.
-func glob(ctx context.Context, pattern string) ([]string, error) {
+func globPaths(ctx context.Context, pattern string) ([]string, error) {
 	base, rest := splitPattern(filepath.Clean(pattern), filepath.Separator)
 	paths, err := doublestar.Glob(endingFS{ctx, os.DirFS(base)}, rest, doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
 	if err != nil {
@@ -298,13 +298,13 @@ func IsPattern(path string) bool {
 // ownCopy is the name of a backup that a repair made, and of its receipt.
 var ownCopy = pattern.Lazy(`\.sessctl-\d{8}T\d{6}Z(-\d+)?(\.receipt\.json)?$`)
 
-// matching are the stores that a pattern matches, in the order of their paths.
-func matching(ctx context.Context, pattern, kind string) (found Expansion, err error) {
-	if alternatives(pattern) > mostAlternatives {
+// matchingStores are the stores that a pattern matches, in the order of their paths.
+func matchingStores(ctx context.Context, pattern, kind string) (found Expansion, err error) {
+	if countAlternatives(pattern) > mostAlternatives {
 		return found, problem.New(problem.Usage, "Use * or ** for what differs, or several patterns.",
 			"the pattern %s has more than %d alternatives", pattern, mostAlternatives)
 	}
-	paths, err := glob(ctx, pattern)
+	paths, err := globPaths(ctx, pattern)
 	switch {
 	case ctx.Err() != nil:
 		return found, ctx.Err()
@@ -318,11 +318,11 @@ func matching(ctx context.Context, pattern, kind string) (found Expansion, err e
 		}
 	}
 	for _, path := range paths {
-		stores, err := matched(ctx, path, kind)
+		stores, err := storesAt(ctx, path, kind)
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return found, err
 		}
-		found.add(stores)
+		found.addStores(stores)
 	}
 	if len(found.Stores) == 0 {
 		err = problem.New(problem.Unreadable, "`sessctl stores` lists the kinds of stores and where they are.", "no store matches %s", pattern)
@@ -330,10 +330,10 @@ func matching(ctx context.Context, pattern, kind string) (found Expansion, err e
 	return found, err
 }
 
-// matched are the stores that one match of a pattern stands for. What has the ending of
+// storesAt are the stores that one match of a pattern stands for. What has the ending of
 // a store is taken for one, so that one that is damaged is not passed over; of other
 // files and of folders those that are or hold stores.
-func matched(ctx context.Context, path, kind string) (Expansion, error) {
+func storesAt(ctx context.Context, path, kind string) (Expansion, error) {
 	switch {
 	case isFolder(path):
 		return folderMeans(ctx, path, kind)
@@ -345,8 +345,8 @@ func matched(ctx context.Context, path, kind string) (Expansion, error) {
 	return Expansion{}, nil
 }
 
-// Distinct leaves out the paths that lead to a store that another one led to before.
-func Distinct(paths []string) []string {
+// DistinctPaths leaves out the paths that lead to a store that another one led to before.
+func DistinctPaths(paths []string) []string {
 	var kept []string
 	words := map[string]bool{}
 	alike := map[string][]os.FileInfo{} // by what is the same for the same file
@@ -386,14 +386,14 @@ func Locations(ctx context.Context, home string) []Location {
 			continue
 		}
 		for _, path := range k.Locations(home) {
-			list = append(list, Location{Kind: k, Path: path, Found: exists(path) && !isEmpty(ctx, &k, path)})
+			list = append(list, Location{Kind: k, Path: path, Found: isPresent(path) && !isEmpty(ctx, &k, path)})
 		}
 	}
 	return list
 }
 
-// Default are the paths of the stores that are found at the default places.
-func Default(ctx context.Context, home string) ([]string, error) {
+// DefaultStores are the paths of the stores that are found at the default places.
+func DefaultStores(ctx context.Context, home string) ([]string, error) {
 	var found, looked []string
 	for _, l := range Locations(ctx, home) {
 		looked = append(looked, l.Path)
@@ -405,7 +405,7 @@ func Default(ctx context.Context, home string) ([]string, error) {
 		return nil, problem.New(problem.Unreadable, "Name the store on the command line. `sessctl stores` lists the kinds of stores and where they are.",
 			"no session store found (looked at %s)", strings.Join(looked, ", "))
 	}
-	return Distinct(found), nil // the current folder may be one of the places
+	return DistinctPaths(found), nil // the current folder may be one of the places
 }
 
 // isEmpty reports whether a runtime has made its folder and stored nothing there.
@@ -417,13 +417,13 @@ func isEmpty(ctx context.Context, kind *store.Kind, path string) bool {
 	if err != nil {
 		return false
 	}
-	defer func() { _ = src.close() }()
+	defer func() { _ = src.closeFiles() }()
 	return kind.Empty(&src.Source)
 }
 
-// exists reports whether something is at a path. A link that leads nowhere counts, and
+// isPresent reports whether something is at a path. A link that leads nowhere counts, and
 // what cannot be looked at: passed over, it would go unnoticed that it cannot be read.
-func exists(path string) bool {
+func isPresent(path string) bool {
 	_, err := os.Lstat(path)
 	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 }

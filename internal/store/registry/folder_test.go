@@ -48,7 +48,7 @@ func TestExpand(t *testing.T) {
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}
-			got, err := registry.Expand(t.Context(), w.Folder, tt.kind)
+			got, err := registry.ExpandPath(t.Context(), w.Folder, tt.kind)
 			if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 				t.Errorf("error %v, want %q", err, tt.err)
 			}

@@ -23,7 +23,7 @@ func TestAlternatives(t *testing.T) {
 		tests[`\{a,b}`], tests[`{a\,b}`] = 1, 1
 	}
 	for pattern, want := range tests {
-		if got := alternatives(pattern); got != want {
+		if got := countAlternatives(pattern); got != want {
 			t.Errorf("%.40s: got %d, want %d", pattern, got, want)
 		}
 	}

@@ -52,7 +52,7 @@ func TestFoldersKeepWhatIsDamaged(t *testing.T) {
 			if tt.other {
 				want = registry.Expansion{Stores: []string{"good.ndjson"}, Others: []string{tt.file}}
 			}
-			got, err := registry.Expand(t.Context(), ".", "")
+			got, err := registry.ExpandPath(t.Context(), ".", "")
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Error(err, diff)
 			}
@@ -70,7 +70,7 @@ func TestFoldersKeepWhatCannotBeOpened(t *testing.T) {
 	if err := os.Mkdir("folder.db", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	got, err := registry.Expand(t.Context(), ".", "")
+	got, err := registry.ExpandPath(t.Context(), ".", "")
 	if diff := cmp.Diff(registry.Expansion{Stores: []string{"good.ndjson", "link.db"}}, got); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
@@ -80,7 +80,7 @@ func TestFoldersKeepWhatCannotBeOpened(t *testing.T) {
 func TestFoldersOfOtherPrograms(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "other.db", otherDatabase(t))
-	got, err := registry.Expand(t.Context(), ".", "")
+	got, err := registry.ExpandPath(t.Context(), ".", "")
 	if err == nil || !strings.Contains(err.Error(), "no session store in") {
 		t.Error(err)
 	}
@@ -100,7 +100,7 @@ func TestDefaultKeepsWhatCannotBeOpened(t *testing.T) {
 	if err := os.Symlink("missing", filepath.Join(".cagent", "session.db")); err != nil {
 		t.Skip("no symbolic links here: ", err)
 	}
-	got, err := registry.Default(t.Context(), home)
+	got, err := registry.DefaultStores(t.Context(), home)
 	if diff := cmp.Diff([]string{filepath.Join(home, ".cagent", "session.db"), "session.db"}, got); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
@@ -122,12 +122,12 @@ func TestDefaultLeavesOutEmptyFolders(t *testing.T) {
 	write(t, docker, database(t))
 	write(t, filepath.Join(claude, "settings.json"), []byte("{}"))
 	write(t, filepath.Join(claude, "history.jsonl"), []byte(`{"display":"hello"}`))
-	got, err := registry.Default(t.Context(), home)
+	got, err := registry.DefaultStores(t.Context(), home)
 	if diff := cmp.Diff([]string{docker}, got); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
 	write(t, filepath.Join(claude, "projects", "-srv", "5e551017-0000-4000-8000-000000000001.jsonl"), []byte("\x00\x00"))
-	got, err = registry.Default(t.Context(), home)
+	got, err = registry.DefaultStores(t.Context(), home)
 	if diff := cmp.Diff([]string{docker, claude}, got); err != nil || diff != "" {
 		t.Error(err, diff)
 	}

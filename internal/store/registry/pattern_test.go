@@ -77,7 +77,7 @@ func TestPatterns(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.pattern, func(t *testing.T) {
-			got, err := registry.Expand(t.Context(), filepath.FromSlash(tt.pattern), "")
+			got, err := registry.ExpandPath(t.Context(), filepath.FromSlash(tt.pattern), "")
 			if problem.ClassOf(err) != tt.class || err != nil && filepath.ToSlash(err.Error()) != tt.err {
 				t.Errorf("error %v, want %q", err, tt.err)
 			}
@@ -98,7 +98,7 @@ func TestPatternsTellOfFoldersThatCannotBeListed(t *testing.T) {
 		t.Skip("this user may list every folder")
 	}
 	for _, pattern := range []string{"*", "**/*.db"} {
-		if _, err := registry.Expand(t.Context(), pattern, ""); problem.ClassOf(err) != problem.Unreadable || !strings.Contains(err.Error(), "closed") {
+		if _, err := registry.ExpandPath(t.Context(), pattern, ""); problem.ClassOf(err) != problem.Unreadable || !strings.Contains(err.Error(), "closed") {
 			t.Errorf("%s: %v", pattern, err)
 		}
 	}
@@ -110,7 +110,7 @@ func TestPatternsEndWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, pattern := range []string{"**/x.ndjson", "{a,b}{a,b}", "*"} {
-		if _, err := registry.Expand(ctx, pattern, ""); !errors.Is(err, context.Canceled) {
+		if _, err := registry.ExpandPath(ctx, pattern, ""); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", pattern, err)
 		}
 	}
@@ -125,7 +125,7 @@ func TestDistinct(t *testing.T) {
 	if err := os.Link("a.ndjson", "same.ndjson"); err != nil {
 		t.Skip("no hard links here: ", err)
 	}
-	got := registry.Distinct([]string{
+	got := registry.DistinctPaths([]string{
 		"b.ndjson", "-", "./b.ndjson", filepath.Join(here, "b.ndjson"), "a.ndjson", "same.ndjson", "missing.db", "-",
 		filepath.FromSlash("linked/x.ndjson"), filepath.FromSlash("deep/one/x.ndjson"), "missing.db", "deep", "deep/",
 	})

@@ -44,8 +44,8 @@ var Kinds = []store.Kind{
 	canonical.Kind,
 }
 
-// Names are the names of all kinds.
-func Names() []string {
+// KindNames are the names of all kinds.
+func KindNames() []string {
 	names := make([]string, len(Kinds))
 	for i, k := range Kinds {
 		names[i] = k.Name
@@ -62,24 +62,24 @@ type Opened struct {
 
 // Changed says what changed in the files while they were read without a lock, or
 // that the path leads to another store now, "" when nothing did.
-func (o *Opened) Changed() string { return o.source.changed() }
+func (o *Opened) Changed() string { return o.source.describeChange() }
 
-// Stopped reports whether a server ended a reading that may come to its end if it begins
+// IsStopped reports whether a server ended a reading that may come to its end if it begins
 // again.
-func Stopped(err error) bool { return postgres.IsStopped(err) }
+func IsStopped(err error) bool { return postgres.IsStopped(err) }
 
 // OnServer reports whether a store is a database on a server, which can leave out what
 // nobody asked for.
 func OnServer(path string) bool { return postgres.IsName(path) }
 
-// Role is the role that a database on a server is opened as, "" for any other store.
-func Role(path string) string { return postgres.Role(path) }
+// RoleOf is the role that a database on a server is opened as, "" for any other store.
+func RoleOf(path string) string { return postgres.RoleOf(path) }
 
 // AsRole opens a database on a server as a role from now on, where nobody named another one.
 func AsRole(path, role string) error { return postgres.AsRole(path, role) }
 
 // Close ends the read and removes what it left in temporary folders.
-func (o *Opened) Close() error { return errors.Join(o.Store.Close(), o.source.close()) }
+func (o *Opened) Close() error { return errors.Join(o.Store.Close(), o.source.closeFiles()) }
 
 // Open opens the store at path for reading; "-" is standard input. kind names
 // the adapter to use, "" lets the content decide.
@@ -89,24 +89,24 @@ func Open(ctx context.Context, path, kind string, stdin io.Reader, opts store.Op
 		return nil, err
 	}
 	// The adapter of a folder measures it.
-	if db := sqlite.Of(src.DB); src.Folder == nil && src.Bytes < opts.Brief && (db == nil || src.Bytes+db.File.WAL < opts.Brief) {
+	if db := sqlite.FromReader(src.DB); src.Folder == nil && src.Bytes < opts.Brief && (db == nil || src.Bytes+db.File.WAL < opts.Brief) {
 		opts.Brief = 0
 	}
-	if db := sqlite.Of(src.DB); db != nil {
+	if db := sqlite.FromReader(src.DB); db != nil {
 		db.CompareIndexes = opts.Brief == 0 && !opts.Deep // which tests more of them
 	}
 	o := &Opened{source: src}
-	if o.Kind, err = detect(ctx, &src.Source, kind); err != nil {
-		return nil, errors.Join(err, src.close())
+	if o.Kind, err = detectKind(ctx, &src.Source, kind); err != nil {
+		return nil, errors.Join(err, src.closeFiles())
 	}
 	if o.Store, err = o.Kind.Open(ctx, &src.Source, opts); err != nil {
-		return nil, errors.Join(unreadable(path, err), src.close())
+		return nil, errors.Join(unreadableError(path, err), src.closeFiles())
 	}
 	return o, nil
 }
 
-// unreadable makes sure that an adapter's error names the path.
-func unreadable(path string, err error) error {
+// unreadableError makes sure that an adapter's error names the path.
+func unreadableError(path string, err error) error {
 	if problem.ClassOf(err) != 0 || errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -117,9 +117,9 @@ func unreadable(path string, err error) error {
 	}
 }
 
-// surest is the adapter that is surest about a source; name leaves only one to ask,
+// surestKind is the adapter that is surest about a source; name leaves only one to ask,
 // "" all.
-func surest(ctx context.Context, src *store.Source, name string) (kind store.Kind, best store.Confidence) {
+func surestKind(ctx context.Context, src *store.Source, name string) (kind store.Kind, best store.Confidence) {
 	for _, k := range Kinds {
 		if name != "" && k.Name != name {
 			continue
@@ -131,10 +131,10 @@ func surest(ctx context.Context, src *store.Source, name string) (kind store.Kin
 	return kind, best
 }
 
-// detect is the adapter to use; name leaves only one to ask, "" all. The error says
+// detectKind is the adapter to use; name leaves only one to ask, "" all. The error says
 // what the source is instead.
-func detect(ctx context.Context, src *store.Source, name string) (store.Kind, error) {
-	kind, best := surest(ctx, src, name)
+func detectKind(ctx context.Context, src *store.Source, name string) (store.Kind, error) {
+	kind, best := surestKind(ctx, src, name)
 	switch {
 	case best != store.No:
 		return kind, nil
@@ -142,7 +142,7 @@ func detect(ctx context.Context, src *store.Source, name string) (store.Kind, er
 		return kind, problem.New(problem.Unreadable, "Without --store, sessctl detects the kind.",
 			"%s is not a store of kind %s", src.Path, name)
 	}
-	return kind, unknown(ctx, src)
+	return kind, unknownError(ctx, src)
 }
 
 // sureOf is how sure the adapter of a kind, "" for any, is about a path.
@@ -151,14 +151,14 @@ func sureOf(ctx context.Context, path, kind string) store.Confidence {
 	if err != nil {
 		return store.No
 	}
-	_, sure := surest(ctx, &src.Source, kind)
-	_ = src.close()
+	_, sure := surestKind(ctx, &src.Source, kind)
+	_ = src.closeFiles()
 	return sure
 }
 
-// Whole is the store that a path is a part of: a log beside a database, or what a kind of store
+// WholeStore is the store that a path is a part of: a log beside a database, or what a kind of store
 // has of its own. "" for a store, and for what belongs to none.
-func Whole(ctx context.Context, path string) string {
+func WholeStore(ctx context.Context, path string) string {
 	path = filepath.Clean(path)
 	for _, ending := range []string{"-wal", "-shm", "-journal"} {
 		if base, is := strings.CutSuffix(path, ending); is && sureOf(ctx, base, "") != store.No && sureOf(ctx, path, "") == store.No {
@@ -183,8 +183,8 @@ func isStore(ctx context.Context, path string) bool {
 	if err != nil {
 		return problem.ClassOf(err) == problem.Busy || IsDatabase(path)
 	}
-	_, sure := surest(ctx, &src.Source, "")
-	_ = src.close()
+	_, sure := surestKind(ctx, &src.Source, "")
+	_ = src.closeFiles()
 	return sure != store.No
 }
 
@@ -195,20 +195,20 @@ func isOther(ctx context.Context, path string) bool {
 	if err != nil {
 		return false
 	}
-	defer func() { _ = src.close() }()
-	if _, sure := surest(ctx, &src.Source, ""); sure != store.No {
+	defer func() { _ = src.closeFiles() }()
+	if _, sure := surestKind(ctx, &src.Source, ""); sure != store.No {
 		return false
 	}
 	if src.DB == nil {
-		return canonical.Foreign(&src.Source)
+		return canonical.IsForeign(&src.Source)
 	}
-	db := sqlite.Of(src.DB)
+	db := sqlite.FromReader(src.DB)
 	columns, err := db.Columns(ctx)
 	return err == nil && len(columns) > 0 && db.Damaged() == nil
 }
 
-// unknown says what a source is that no adapter knows.
-func unknown(ctx context.Context, src *store.Source) error {
+// unknownError says what a source is that no adapter knows.
+func unknownError(ctx context.Context, src *store.Source) error {
 	var titles []string
 	for _, k := range Kinds {
 		titles = append(titles, k.Title)
@@ -220,7 +220,7 @@ func unknown(ctx context.Context, src *store.Source) error {
 	if src.DB == nil {
 		return problem.New(problem.Unreadable, next, "%s is not a session store: line 1 must be {\"type\":\"header\",\"format\":\"sessctl.canonical/1\"}", src.Path)
 	}
-	db := sqlite.Of(src.DB)
+	db := sqlite.FromReader(src.DB)
 	if db == nil {
 		return problem.New(problem.Unreadable, "sessctl reads those of Google ADK, kagent and Spring AI Session on a server. "+
 			"Name another schema with ?search_path=SCHEMA at the end, or let the role use it: `GRANT USAGE ON SCHEMA … TO …;`.", "%s has no tables in which a runtime keeps its sessions", src.Path)
@@ -264,9 +264,9 @@ type source struct {
 	seen  fs.FileInfo // the stream or the folder when it was opened; nil for a database, which looks itself, and for standard input
 }
 
-// changed says what became of the source since it was opened, "" when nothing did.
-func (s *source) changed() string {
-	if db := sqlite.Of(s.DB); db != nil {
+// describeChange says what became of the source since it was opened, "" when nothing did.
+func (s *source) describeChange() string {
+	if db := sqlite.FromReader(s.DB); db != nil {
 		return db.Changed()
 	}
 	if s.seen == nil {
@@ -286,7 +286,7 @@ func (s *source) changed() string {
 	return ""
 }
 
-func (s *source) close() error {
+func (s *source) closeFiles() error {
 	var err error
 	if db, ok := s.DB.(io.Closer); ok {
 		err = db.Close()
@@ -309,7 +309,7 @@ func InOneRun(ctx context.Context) context.Context { return sqlite.InOneRun(ctx)
 
 func openSource(ctx context.Context, path string, stdin io.Reader) (*source, error) {
 	if path == "-" {
-		return spooled(stdin)
+		return spoolInput(stdin)
 	}
 	if postgres.IsName(path) {
 		db, err := postgres.Open(ctx, path)
@@ -321,15 +321,15 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, err
 	if isFolder(path) {
 		folder, err := os.OpenRoot(path)
 		if err != nil {
-			return nil, unlisted(path, err)
+			return nil, unlistedError(path, err)
 		}
 		seen, err := folder.Stat(".")
 		if err != nil {
-			return nil, errors.Join(unlisted(path, err), folder.Close())
+			return nil, errors.Join(unlistedError(path, err), folder.Close())
 		}
 		return &source{Source: store.Source{Path: path, Folder: folder}, seen: seen}, nil
 	}
-	if f := stream(path); f != nil {
+	if f := openStream(path); f != nil {
 		info, err := f.Stat()
 		if err != nil {
 			return nil, errors.Join(err, f.Close())
@@ -351,10 +351,10 @@ func ToEdit(path string) *store.Source {
 	return &store.Source{Path: path, Edit: sqlite.Opener(path)}
 }
 
-// stream opens a regular file that begins like a JSON object; nil for all
+// openStream opens a regular file that begins like a JSON object; nil for all
 // others, which package sqlite opens or explains.
-func stream(path string) *os.File {
-	if !isJSON(head(path)) {
+func openStream(path string) *os.File {
+	if !isJSON(readHead(path)) {
 		return nil
 	}
 	f, err := os.Open(path)
@@ -371,12 +371,12 @@ func isJSON(head []byte) bool {
 }
 
 // IsDatabase reports whether the file at path begins as a SQLite database does.
-func IsDatabase(path string) bool { return sqlite.IsSQLite(head(path)) }
+func IsDatabase(path string) bool { return sqlite.IsSQLite(readHead(path)) }
 
 // OfAStore reports whether the file at path is a stream of sessions, a database, or
 // the log of one: what must not be replaced by something else.
 func OfAStore(ctx context.Context, path string) bool {
-	begins := head(path)
+	begins := readHead(path)
 	return sqlite.IsSQLite(begins) || sqlite.IsLog(begins) || isJSON(begins) && isStore(ctx, path)
 }
 
@@ -385,9 +385,9 @@ func WithLogs(path string) []string {
 	return []string{path, path + "-wal", path + "-shm", path + "-journal"}
 }
 
-// head is the beginning of a regular file; shorter or empty when it cannot be
+// readHead is the beginning of a regular file; shorter or empty when it cannot be
 // read. Others, such as a named pipe, may block.
-func head(path string) []byte {
+func readHead(path string) []byte {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -402,9 +402,9 @@ func head(path string) []byte {
 	return data[:n]
 }
 
-// spooled copies standard input into a private file, because adapters read a
+// spoolInput copies standard input into a private file, because adapters read a
 // stream more than once.
-func spooled(stdin io.Reader) (*source, error) {
+func spoolInput(stdin io.Reader) (*source, error) {
 	folder, err := os.MkdirTemp("", "sessctl-")
 	if err != nil {
 		return nil, err
@@ -412,7 +412,7 @@ func spooled(stdin io.Reader) (*source, error) {
 	s := &source{Source: store.Source{Path: "-"}, spool: folder}
 	f, err := os.OpenFile(filepath.Join(folder, "stdin.ndjson"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return nil, errors.Join(err, s.close())
+		return nil, errors.Join(err, s.closeFiles())
 	}
 	s.Stream = f
 	// Where open files can be deleted, nothing is left even if the process is
@@ -426,7 +426,7 @@ func spooled(stdin io.Reader) (*source, error) {
 		err = problem.New(problem.Unreadable, "Pipe a canonical stream into it: `sessctl export` writes one.", "standard input is empty")
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.close())
+		return nil, errors.Join(err, s.closeFiles())
 	}
 	return s, nil
 }

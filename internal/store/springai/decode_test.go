@@ -184,7 +184,7 @@ func TestFaults(t *testing.T) {
 			db.Session("S")
 			db.Append("S", springtest.User("hi"), springtest.Assistant("hi"))
 			if tt.statement != "" {
-				db.Change(tt.statement)
+				db.ChangeRow(tt.statement)
 			}
 			if err := db.Close(); err != nil {
 				t.Fatal(err)

@@ -28,15 +28,15 @@ type event struct {
 	faults []session.Fault
 }
 
-func (e *event) value(name string) any { return e.events.value(e.row, name) }
+func (e *event) columnValue(name string) any { return e.events.rowValue(e.row, name) }
 
-func (e *event) fault(kind session.FaultKind, field, detail string, fallback *string) {
+func (e *event) addFault(kind session.FaultKind, field, detail string, fallback *string) {
 	unloads := (kind == session.RequiredNull || kind == session.BadMetadata) && field != "archived" && field != "synthetic"
 	e.faults = append(e.faults, session.Fault{Kind: kind, Field: field, Detail: detail, Default: fallback, Unloads: unloads})
 }
 
-// unknown reports a value that does not decode; whole says that it is not damaged.
-func (e *event) unknown(field, detail string, whole bool) {
+// addUndecodable reports a value that does not decode; whole says that it is not damaged.
+func (e *event) addUndecodable(field, detail string, whole bool) {
 	e.faults = append(e.faults, session.Fault{Kind: session.Undecodable, Field: field, Detail: detail, Whole: whole})
 }
 
@@ -45,50 +45,50 @@ func isName(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r != '_' && (r > unicode.MaxASCII || !unicode.IsLetter(r)) })
 }
 
-// item decodes an event.
-func (sc *schema) item(row eventlog.Row, it *session.Item, body bool) []session.Fault {
+// decodeItem decodes an event.
+func (sc *schema) decodeItem(row eventlog.Row, it *session.Item, body bool) []session.Fault {
 	e := event{schema: sc, row: row, it: it}
-	it.Branch = column.Text(e.value("branch"))
-	e.time()
-	e.archived()
-	said := e.message()
+	it.Branch = column.Text(e.columnValue("branch"))
+	e.readTime()
+	e.readArchived()
+	said := e.readMessage()
 	if body {
 		it.Body = &session.Body{Raw: e.row.Record(e.events.columns)}
-		said.fill(it)
+		said.fillTexts(it)
 	}
 	return e.faults
 }
 
-// time reads when the event was made, in the clock of its writer.
-func (e *event) time() {
-	if !e.events.has("timestamp") {
+// readTime reads when the event was made, in the clock of its writer.
+func (e *event) readTime() {
+	if !e.events.hasColumns("timestamp") {
 		return
 	}
-	stored := e.value("timestamp")
+	stored := e.columnValue("timestamp")
 	if stored == nil {
-		e.fault(session.RequiredNull, "timestamp", "The session cannot be loaded.", nil)
+		e.addFault(session.RequiredNull, "timestamp", "The session cannot be loaded.", nil)
 		return
 	}
 	t := times.Read(stored)
 	if e.it.Time = t.Time; t.Wrong != "" {
-		e.fault(session.BadTime, "timestamp", t.Wrong, nil)
+		e.addFault(session.BadTime, "timestamp", t.Wrong, nil)
 	}
 }
 
-// archived reads whether the event was compacted away. The reader asks for events
+// readArchived reads whether the event was compacted away. The reader asks for events
 // of which it is false, so that NULL hides one as well.
-func (e *event) archived() {
-	if !e.events.has("archived") {
+func (e *event) readArchived() {
+	if !e.events.hasColumns("archived") {
 		return
 	}
-	stored := e.value("archived")
+	stored := e.columnValue("archived")
 	is, ok := column.Bool(stored)
 	if stored == nil {
 		is, ok = true, true
-		e.fault(session.RequiredNull, "archived", "The event is not sent any more, as if it were archived.", &defaultFlag)
+		e.addFault(session.RequiredNull, "archived", "The event is not sent any more, as if it were archived.", &defaultFlag)
 	}
 	if !ok {
-		e.fault(session.BadMetadata, "archived", notTruth, nil)
+		e.addFault(session.BadMetadata, "archived", notTruth, nil)
 	}
 	if is {
 		e.it.Flags |= session.Archived
@@ -97,31 +97,31 @@ func (e *event) archived() {
 
 const notTruth = "it is neither true nor false"
 
-// message reads what the event says.
-func (e *event) message() said {
+// readMessage reads what the event says.
+func (e *event) readMessage() said {
 	it := e.it
-	kind := column.View(e.value("message_type"))
-	meta := e.metadata()
-	if e.synthetic(meta) {
+	kind := column.View(e.columnValue("message_type"))
+	meta := e.loadMetadata()
+	if e.readSynthetic(meta) {
 		it.Flags |= session.SummaryTurn
 	}
 	role, known := roles[kind]
 	if it.Role = role; !known {
 		it.Kind = session.Other
-		e.unknown("message_type", "it is not USER, ASSISTANT, SYSTEM or TOOL, in capital letters", isName(kind))
+		e.addUndecodable("message_type", "it is not USER, ASSISTANT, SYSTEM or TOOL, in capital letters", isName(kind))
 	}
 	if role == session.Assistant || role == session.Tool {
-		it.Agent = meta.first(agentKeys...)
+		it.Agent = meta.firstText(agentKeys...)
 	}
 	if role == session.Assistant {
-		it.Model = meta.first("model")
+		it.Model = meta.firstText("model")
 	}
-	content := column.View(e.value("message_content"))
-	if !legible(content) {
-		e.fault(session.BadUnicode, "message_content", illegible, nil)
+	content := column.View(e.columnValue("message_content"))
+	if !isLegible(content) {
+		e.addFault(session.BadUnicode, "message_content", illegible, nil)
 	}
-	s := said{content: content, data: e.data(role)}
-	s.outline(it, kind)
+	s := said{content: content, data: e.readData(role)}
+	s.describeItem(it, kind)
 	return s
 }
 
@@ -157,7 +157,7 @@ func (v *value) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	case jsontext.KindNull:
 		*v = value{}
 	case jsontext.KindString:
-		text, bad := unquoted(raw)
+		text, bad := unquoteText(raw)
 		*v = value{text, true, bad}
 	default:
 		*v = value{text: string(raw), there: true}
@@ -184,19 +184,19 @@ func parseData(text string) (d data, wrong string) {
 	return d, ""
 }
 
-// data reads message_data where the role has a use for it.
-func (e *event) data(role session.Role) data {
+// readData reads message_data where the role has a use for it.
+func (e *event) readData(role session.Role) data {
 	if role != session.Assistant && role != session.Tool {
 		return data{}
 	}
-	text := column.View(e.value("message_data"))
+	text := column.View(e.columnValue("message_data"))
 	d, wrong := parseData(text)
 	if wrong != "" {
-		e.unknown("message_data", wrong, jsonedit.Whole([]byte(text)))
+		e.addUndecodable("message_data", wrong, jsonedit.IsWhole([]byte(text)))
 	}
 	for _, p := range d.parts {
 		if p.ID.bad || p.Name.bad || p.Arguments.bad || p.Response.bad {
-			e.fault(session.BadUnicode, "message_data", illegible, nil)
+			e.addFault(session.BadUnicode, "message_data", illegible, nil)
 			break
 		}
 	}
@@ -209,24 +209,24 @@ type said struct {
 	data
 }
 
-// outline describes it in an item whose kind, role and agent are known. kind is
+// describeItem describes it in an item whose kind, role and agent are known. kind is
 // the stored message type.
-func (s *said) outline(it *session.Item, kind string) {
+func (s *said) describeItem(it *session.Item, kind string) {
 	var m session.Meaning
 	m.Reset(it.Role, it.Agent)
 	if it.Role == session.NoRole {
-		m.Add(session.DigestOf(kind))
+		m.AddDigest(session.DigestOf(kind))
 	}
 	it.Text, it.Size = session.DigestOf(s.content), int64(len(s.content))
-	m.Add(it.Text)
+	m.AddDigest(it.Text)
 	for i := range s.parts {
 		p := &s.parts[i]
-		m.Mark('p')
+		m.AddMark('p')
 		for _, text := range []string{p.ID.text, p.Name.text, p.Arguments.text, p.Response.text} {
-			m.Add(session.DigestOf(text))
+			m.AddDigest(session.DigestOf(text))
 		}
 		if it.Role == session.Tool {
-			it.Results = append(it.Results, p.result())
+			it.Results = append(it.Results, p.toResult())
 			it.Size += int64(len(p.Response.text))
 		} else {
 			it.Calls = append(it.Calls, session.Call{ID: p.ID.text, Name: p.Name.text, Form: eventlog.FormOf(p.Arguments.text)})
@@ -237,12 +237,12 @@ func (s *said) outline(it *session.Item, kind string) {
 	if len(it.Results) == 1 {
 		it.Text = it.Results[0].Digest
 	}
-	it.Flags |= s.flags(it)
+	it.Flags |= s.textFlags(it)
 }
 
-// flags are what the texts and lists give an item. Responses have no text beside
+// textFlags are what the texts and lists give an item. Responses have no text beside
 // theirs.
-func (s *said) flags(it *session.Item) session.Flags {
+func (s *said) textFlags(it *session.Item) session.Flags {
 	var flags session.Flags
 	if it.Role != session.Tool {
 		flags = session.TextFlags(s.content)
@@ -256,9 +256,9 @@ func (s *said) flags(it *session.Item) session.Flags {
 	return flags
 }
 
-// result is a response. One that sessctl added tells of a failure, and the store
+// toResult is a response. One that sessctl added tells of a failure, and the store
 // has no other place for that.
-func (p *part) result() session.Result {
+func (p *part) toResult() session.Result {
 	text := p.Response.text
 	return session.Result{
 		CallID: p.ID.text, Name: p.Name.text, Digest: session.DigestOf(text), Null: !p.Response.there,
@@ -266,8 +266,8 @@ func (p *part) result() session.Result {
 	}
 }
 
-// fill gives an item its texts.
-func (s *said) fill(it *session.Item) {
+// fillTexts gives an item its texts.
+func (s *said) fillTexts(it *session.Item) {
 	it.Body.Text = strings.Clone(s.content)
 	for i := range s.parts {
 		if it.Role == session.Tool {
@@ -278,10 +278,10 @@ func (s *said) fill(it *session.Item) {
 	}
 }
 
-// content is what counts of a column when two states of an event are compared:
+// comparedContent is what counts of a column when two states of an event are compared:
 // what the reader makes of it. So a repair may set the default of a column that
 // cannot be read, and of nothing else.
-func (sc *schema) content(column string, stored any) any {
+func (sc *schema) comparedContent(column string, stored any) any {
 	switch strings.ToLower(column) {
 	case "metadata":
 		if _, wrong := readMetadata(stored); wrong != "" {
@@ -319,56 +319,58 @@ func readMetadata(stored any) (m metadata, wrong string) {
 // names none.
 var agentKeys = []string{"agent", "agentName", "agent_name", "author"}
 
-// first is the text of the first of the members that is one, "" when none is.
-func (m metadata) first(names ...string) string {
+// firstText is the text of the first of the members that is one, "" when none is.
+func (m metadata) firstText(names ...string) string {
 	for _, name := range names {
 		if v := m[name]; v.Kind() == jsontext.KindString {
-			text, _ := unquoted(v)
+			text, _ := unquoteText(v)
 			return text
 		}
 	}
 	return ""
 }
 
-// metadata reads the event's own.
-func (e *event) metadata() metadata {
-	m, wrong := readMetadata(e.value("metadata"))
+// loadMetadata reads the event's own.
+func (e *event) loadMetadata() metadata {
+	m, wrong := readMetadata(e.columnValue("metadata"))
 	if wrong != "" {
-		e.fault(session.BadMetadata, "metadata", wrong, &defaultMetadata)
+		e.addFault(session.BadMetadata, "metadata", wrong, &defaultMetadata)
 	}
 	return m
 }
 
-// synthetic reads whether a compaction wrote the event. The column and the
+// readSynthetic reads whether a compaction wrote the event. The column and the
 // metadata say so. Where only the metadata does, the program takes the event for a
 // summary and queries do not: it is no summary here, because a repair moves a
 // conversation behind one and takes its branch away.
-func (e *event) synthetic(m metadata) bool {
-	stored := e.value("synthetic")
+func (e *event) readSynthetic(m metadata) bool {
+	stored := e.columnValue("synthetic")
 	marked, ok := column.Bool(stored)
 	switch {
-	case stored == nil && e.events.has("synthetic"):
-		e.fault(session.RequiredNull, "synthetic", "Queries without summaries omit the event, too.", &defaultFlag)
-	case !ok && e.events.has("synthetic"):
-		e.fault(session.BadMetadata, "synthetic", notTruth, nil)
+	case stored == nil && e.events.hasColumns("synthetic"):
+		e.addFault(session.RequiredNull, "synthetic", "Queries without summaries omit the event, too.", &defaultFlag)
+	case !ok && e.events.hasColumns("synthetic"):
+		e.addFault(session.BadMetadata, "synthetic", notTruth, nil)
 	}
 	_, source := m["compactionSource"]
 	copied := m["synthetic"].Kind()
 	truth := copied == jsontext.KindTrue || copied == jsontext.KindFalse
 	switch {
 	case copied == jsontext.KindTrue && !marked:
-		e.differ("metadata.synthetic is true and the column is not: queries go by the column, the program by the metadata")
+		e.reportDiffering("metadata.synthetic is true and the column is not: queries go by the column, the program by the metadata")
 	case copied == jsontext.KindFalse && marked:
-		e.differ("the column is true and metadata.synthetic is false: the runtime uses the column")
+		e.reportDiffering("the column is true and metadata.synthetic is false: the runtime uses the column")
 	case copied != jsontext.KindInvalid && !truth && marked:
-		e.differ("the column is true and metadata.synthetic is neither true nor false: the runtime uses the column")
+		e.reportDiffering("the column is true and metadata.synthetic is neither true nor false: the runtime uses the column")
 	case copied != jsontext.KindInvalid && !truth:
-		e.fault(session.BadMetadata, "metadata", "its member synthetic is neither true nor false, on which the program fails", nil)
+		e.addFault(session.BadMetadata, "metadata", "its member synthetic is neither true nor false, on which the program fails", nil)
 	case source && copied == jsontext.KindInvalid && !marked:
-		e.differ("metadata names a compactionSource, but neither it nor the column says that the event is synthetic: " +
+		e.reportDiffering("metadata names a compactionSource, but neither it nor the column says that the event is synthetic: " +
 			"the runtime treats it as a message of the conversation")
 	}
-	return marked || copied == jsontext.KindTrue && !e.events.has("synthetic")
+	return marked || copied == jsontext.KindTrue && !e.events.hasColumns("synthetic")
 }
 
-func (e *event) differ(detail string) { e.fault(session.CopiesDiffer, "synthetic", detail, nil) }
+func (e *event) reportDiffering(detail string) {
+	e.addFault(session.CopiesDiffer, "synthetic", detail, nil)
+}

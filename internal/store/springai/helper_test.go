@@ -28,7 +28,7 @@ type tester interface {
 func built(t tester, folder, script string, form springtest.Form) string {
 	t.Helper()
 	path := filepath.Join(folder, "sessions.db")
-	if err := springtest.Find(script).Build(path, form); err != nil {
+	if err := springtest.FindScript(script).Build(path, form); err != nil {
 		t.Fatal(err)
 	}
 	return path

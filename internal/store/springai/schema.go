@@ -60,28 +60,30 @@ func tableOf(schema table.Schema, name string) relation {
 	return relation{}
 }
 
-func (t *relation) has(columns ...string) bool {
+func (t *relation) hasColumns(columns ...string) bool {
 	return !slices.ContainsFunc(columns, func(c string) bool { return t.stored[c] == "" })
 }
 
-// missing are those of the columns that the table does not have.
-func (t *relation) missing(columns []string) []string {
-	return slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return t.has(c) })
+// missingColumns are those of the columns that the table does not have.
+func (t *relation) missingColumns(columns []string) []string {
+	return slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return t.hasColumns(c) })
 }
 
-// pick are the stored names of those of the columns that the table has.
-func (t *relation) pick(columns ...string) []string {
+// pickColumns are the stored names of those of the columns that the table has.
+func (t *relation) pickColumns(columns ...string) []string {
 	var names []string
 	for _, c := range columns {
-		if t.has(c) {
+		if t.hasColumns(c) {
 			names = append(names, t.stored[c])
 		}
 	}
 	return names
 }
 
-// value is a value of a row of the table, nil for a column that it lacks.
-func (t *relation) value(row docedit.Record, column string) any { return row.Value(t.stored[column]) }
+// rowValue is a value of a row of the table, nil for a column that it lacks.
+func (t *relation) rowValue(row docedit.Record, column string) any {
+	return row.Value(t.stored[column])
+}
 
 // schema is what a database has.
 type schema struct {
@@ -92,13 +94,13 @@ type schema struct {
 	clock  any  // stands for the form of the stored times
 }
 
-// sequenced reports whether events are ordered by seq, as since 0.6.0. Before,
+// isSequenced reports whether events are ordered by seq, as since 0.6.0. Before,
 // their times were the order.
-func (sc *schema) sequenced() bool { return sc.events.has("seq") }
+func (sc *schema) isSequenced() bool { return sc.events.hasColumns("seq") }
 
 func readSchema(ctx context.Context, db table.Reader, stored table.Schema) (sc *schema, err error) {
 	sc = &schema{sessions: tableOf(stored, tableSessions), events: tableOf(stored, tableEvents)}
-	if sc.sequenced() {
+	if sc.isSequenced() {
 		seq, events := sc.events.stored["seq"], stored.Tables[sc.events.name]
 		sc.given = events.Column(seq).Given
 		sc.unique = !sc.given && slices.ContainsFunc(events.Indexes, func(x table.Index) bool { return x.Unique && slices.Contains(x.Columns, seq) })
@@ -110,10 +112,10 @@ func readSchema(ctx context.Context, db table.Reader, stored table.Schema) (sc *
 // readClock looks at the form in which the first event's time is stored.
 func (sc *schema) readClock(ctx context.Context, db table.Reader) (form any, _ error) {
 	form = sqlTime
-	if !sc.events.has("timestamp") {
+	if !sc.events.hasColumns("timestamp") {
 		return form, nil
 	}
-	times := table.Selection{Table: sc.events.name, Columns: sc.events.pick("timestamp"), Glance: true}
+	times := table.Selection{Table: sc.events.name, Columns: sc.events.pickColumns("timestamp"), Glance: true}
 	_, err := db.Scan(ctx, times, func(_ table.Place, row []table.Value) error {
 		if row[0] == nil {
 			return nil
@@ -130,8 +132,8 @@ const (
 	byTime    = "0.1.0"
 )
 
-// facts is what is known of a database with this schema.
-func (sc *schema) facts() session.Store {
+// storeFacts is what is known of a database with this schema.
+func (sc *schema) storeFacts() session.Store {
 	f := session.Store{
 		Kind: kindName, Title: kindTitle,
 		Reader: session.Reader{BranchModel: "path", RootSummaries: true, LikeFilter: true},
@@ -145,7 +147,7 @@ func (sc *schema) facts() session.Store {
 	if _, form := times.Parse(column.View(sc.clock)); form != nil && !strings.Contains(form.Layout, "07") {
 		f.Zoneless = "JVMs" // JdbcSessionRepository stores LocalDateTime of its own zone
 	}
-	if !sc.sequenced() {
+	if !sc.isSequenced() {
 		f.Generation, f.Versions = byTime, "written by Spring AI Session before 0.6.0"
 		f.Advice = []string{"Spring AI Session before 0.6.0 sorts events by time, so a summary comes after messages that it should precede, " +
 			"and its compaction deletes what it summarizes: upgrade it, and add the two columns of its migration guide."}
@@ -156,10 +158,10 @@ func (sc *schema) facts() session.Store {
 	return f
 }
 
-// known are the columns of the tables.
-func (sc *schema) known() []eventlog.Known {
+// knownTables are the columns of the tables.
+func (sc *schema) knownTables() []eventlog.Known {
 	needed := slices.Concat(eventColumns, newerColumns)
-	if len(sc.events.missing(newerColumns)) == len(newerColumns) { // before 0.6.0
+	if len(sc.events.missingColumns(newerColumns)) == len(newerColumns) { // before 0.6.0
 		needed = eventColumns
 	}
 	return []eventlog.Known{{Table: sc.sessions.name, Needed: sessionColumns}, {Table: sc.events.name, Needed: needed}}
@@ -176,28 +178,28 @@ const (
 
 // Kind is Spring AI Session's row in the table of adapters. It is a library
 // within other programs, so there is no place to look for its database.
-var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindTitle, Open: open}, detect, reread)
+var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindTitle, Open: openDatabase}, detectTables, buildEditLayout)
 
-func detect(_ context.Context, _ table.Reader, stored table.Schema) store.Detection {
+func detectTables(_ context.Context, _ table.Reader, stored table.Schema) store.Detection {
 	events, sessions := tableOf(stored, tableEvents), tableOf(stored, tableSessions)
 	switch {
-	case !events.has("id", "session_id", "message_type", "message_content") || !sessions.has("id"):
+	case !events.hasColumns("id", "session_id", "message_type", "message_content") || !sessions.hasColumns("id"):
 		return store.Detection{}
-	case events.has("message_data", "synthetic") && sessions.has("user_id", "event_version"):
+	case events.hasColumns("message_data", "synthetic") && sessions.hasColumns("user_id", "event_version"):
 		return store.Detection{Sure: store.Certain, Why: "tables " + sessions.name + " and " + events.name}
 	}
 	return store.Detection{Sure: store.Maybe, Why: "table " + events.name + " with some of the columns"}
 }
 
-// open reads everything but texts.
-func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+// openDatabase reads everything but texts.
+func openDatabase(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
 	return eventlog.OpenBy(ctx, src, opts, func(ctx context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
 		sc, err := readSchema(ctx, db, stored)
-		facts := sc.facts()
+		facts := sc.storeFacts()
 		if err == nil && opts.Deep {
-			facts.Faults, err = sc.lowVersions(ctx, db)
+			facts.Faults, err = sc.reportLowVersions(ctx, db)
 		}
-		return facts, sc.layout(), err
+		return facts, sc.buildLayout(), err
 	})
 }
 
@@ -205,21 +207,21 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 // where and when it stands, and whether it is still sent.
 var saidColumns = []string{"message_type", "message_content", "message_data", "synthetic", "branch", "metadata"}
 
-// layout is how a database of this schema is read and written.
-func (sc *schema) layout() *eventlog.Layout {
+// buildLayout is how a database of this schema is read and written.
+func (sc *schema) buildLayout() *eventlog.Layout {
 	l := &eventlog.Layout{
-		Sessions: eventlog.Table{Name: sc.sessions.name, Columns: sc.sessions.columns, Key: sc.sessions.pick("id")},
+		Sessions: eventlog.Table{Name: sc.sessions.name, Columns: sc.sessions.columns, Key: sc.sessions.pickColumns("id")},
 		Events: eventlog.Table{
-			Name: sc.events.name, Columns: sc.events.columns, Key: sc.events.pick("session_id"), ID: sc.events.stored["id"],
+			Name: sc.events.name, Columns: sc.events.columns, Key: sc.events.pickColumns("session_id"), ID: sc.events.stored["id"],
 		},
-		Known: sc.known(),
-		Place: sc.events.pick("timestamp"), Order: sc.orderByTime,
-		Session: sc.session, Item: sc.item, Finish: sc.finish,
-		Said: sc.events.pick(saidColumns...), Content: sc.content,
-		Write: eventlog.Write{Insert: sc.insert, Part: sc.part, Update: sc.update, Session: sc.updateSession, Typed: sc.typed},
+		Known: sc.knownTables(),
+		Place: sc.events.pickColumns("timestamp"), Order: sc.orderByTime,
+		Session: sc.makeSession, Item: sc.decodeItem, Finish: sc.finishSession,
+		Said: sc.events.pickColumns(saidColumns...), Content: sc.comparedContent,
+		Write: eventlog.Write{Insert: sc.insertResult, Part: sc.insertPart, Update: sc.updateEvent, Session: sc.updateSession, Typed: sc.parseColumnValue},
 	}
-	if sc.sequenced() {
-		l.Place, l.Order = sc.events.pick("seq"), sc.orderBySequence
+	if sc.isSequenced() {
+		l.Place, l.Order = sc.events.pickColumns("seq"), sc.orderBySequence
 	}
 	if sc.given {
 		l.Write.Renumber = l.Place
@@ -235,7 +237,7 @@ const (
 )
 
 func (sc *schema) orderBySequence(_ table.Place, place eventlog.Row) (at, tie int64) {
-	stored := sc.events.value(place, "seq")
+	stored := sc.events.rowValue(place, "seq")
 	if stored == nil {
 		return beforeAll, 0
 	}
@@ -249,7 +251,7 @@ func (sc *schema) orderBySequence(_ table.Place, place eventlog.Row) (at, tie in
 // milliseconds, and else by microseconds. SQLite orders numbers before texts, and
 // so does this.
 func (sc *schema) orderByTime(_ table.Place, place eventlog.Row) (at, tie int64) {
-	stored := sc.events.value(place, "timestamp")
+	stored := sc.events.rowValue(place, "timestamp")
 	if stored == nil {
 		return beforeAll, 0
 	}
@@ -263,9 +265,9 @@ func (sc *schema) orderByTime(_ table.Place, place eventlog.Row) (at, tie int64)
 	return t.UnixMicro(), 0
 }
 
-// tick is what the places of events count where they are times.
-func (sc *schema) tick() time.Duration {
-	if _, number := column.Int(sc.clock); sc.sequenced() {
+// placeTick is what the places of events count where they are times.
+func (sc *schema) placeTick() time.Duration {
+	if _, number := column.Int(sc.clock); sc.isSequenced() {
 		return 0
 	} else if number {
 		return time.Millisecond
@@ -273,24 +275,24 @@ func (sc *schema) tick() time.Duration {
 	return time.Microsecond
 }
 
-// reread is the layout of a database that is open for writing.
-func reread(ctx context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
+// buildEditLayout is the layout of a database that is open for writing.
+func buildEditLayout(ctx context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
 	sc, err := readSchema(ctx, db, stored)
-	return sc.facts(), sc.layout(), err
+	return sc.storeFacts(), sc.buildLayout(), err
 }
 
-// lowVersions reports the sessions that have more messages than were ever counted.
+// reportLowVersions reports the sessions that have more messages than were ever counted.
 // Each append counts event_version on, and no strategy of the library deletes a
 // message that it did not write itself, so rows were written past the library or
 // the number was set back (docs/stores/spring-ai-session.md#what-is-read). It is a fault of the store and not of a session: a
 // repair counts on, too, and may take messages out.
-func (sc *schema) lowVersions(ctx context.Context, db table.Reader) ([]session.Fault, error) {
-	if !sc.events.has("session_id", "synthetic") || !sc.sessions.has("event_version") {
+func (sc *schema) reportLowVersions(ctx context.Context, db table.Reader) ([]session.Fault, error) {
+	if !sc.events.hasColumns("session_id", "synthetic") || !sc.sessions.hasColumns("event_version") {
 		return nil, nil
 	}
 	s, e := &sc.sessions, &sc.events
 	messages := map[string]*int64{}
-	_, err := table.Glance(ctx, db, e.name, e.pick("session_id", "synthetic"), func(row []table.Value) {
+	_, err := table.Glance(ctx, db, e.name, e.pickColumns("session_id", "synthetic"), func(row []table.Value) {
 		id := column.View(row[0])
 		if is, ok := column.Bool(row[1]); ok && !is {
 			if messages[id] == nil {
@@ -303,7 +305,7 @@ func (sc *schema) lowVersions(ctx context.Context, db table.Reader) ([]session.F
 		return nil, err
 	}
 	sessions, first := 0, ""
-	_, err = table.Glance(ctx, db, s.name, s.pick("id", "event_version"), func(row []table.Value) {
+	_, err = table.Glance(ctx, db, s.name, s.pickColumns("id", "event_version"), func(row []table.Value) {
 		id := column.View(row[0])
 		if version, _ := column.Int(row[1]); row[0] == nil || row[1] == nil || messages[id] == nil || version >= *messages[id] {
 			return
@@ -331,22 +333,22 @@ var (
 	defaultFlag     = "false"
 )
 
-// session is the session of a row, without items.
-func (sc *schema) session(row eventlog.Row) *session.Session {
-	text := func(name string) string { return column.Text(sc.sessions.value(row, name)) }
-	s := &session.Session{ID: text("id"), User: text("user_id"), Tick: sc.tick()}
+// makeSession is the session of a row, without items.
+func (sc *schema) makeSession(row eventlog.Row) *session.Session {
+	text := func(name string) string { return column.Text(sc.sessions.rowValue(row, name)) }
+	s := &session.Session{ID: text("id"), User: text("user_id"), Tick: sc.placeTick()}
 	fault := func(kind session.FaultKind, field, detail string, fallback *string) {
 		unloads := kind == session.BadMetadata || kind == session.RequiredNull && field == "created_at"
 		s.Faults = append(s.Faults, session.Fault{Kind: kind, Ref: s.Ref(), Item: -1, Field: field, Detail: detail, Default: fallback, Unloads: unloads})
 	}
-	null := func(name string) bool { return sc.sessions.has(name) && sc.sessions.value(row, name) == nil }
+	null := func(name string) bool { return sc.sessions.hasColumns(name) && sc.sessions.rowValue(row, name) == nil }
 	if null("user_id") {
 		fault(session.RequiredNull, "user_id", "The session is not found among any user's sessions.", &defaultUser)
 	}
 	if null("event_version") {
 		fault(session.RequiredNull, "event_version", "It never increases, so no compaction is stored.", &defaultVersion)
 	}
-	if writes, ok := column.Int(sc.sessions.value(row, "event_version")); ok && writes > 0 && !sc.sequenced() {
+	if writes, ok := column.Int(sc.sessions.rowValue(row, "event_version")); ok && writes > 0 && !sc.isSequenced() {
 		detail := fmt.Sprintf("event_version counts %d writes, which is more than is left: Spring AI Session before 0.6.0 deletes what a compaction covers", writes)
 		s.Faults = append(s.Faults, session.Fault{
 			Kind: session.HistoryDeleted, Ref: s.Ref(), Item: -1, Field: "event_version", Detail: detail, Count: int(min(writes, math.MaxInt32)),
@@ -355,28 +357,28 @@ func (sc *schema) session(row eventlog.Row) *session.Session {
 	switch {
 	case null("created_at"):
 		fault(session.RequiredNull, "created_at", "The session cannot be loaded.", nil)
-	case sc.sessions.has("created_at"):
-		t := times.Read(sc.sessions.value(row, "created_at"))
+	case sc.sessions.hasColumns("created_at"):
+		t := times.Read(sc.sessions.rowValue(row, "created_at"))
 		if s.Created = t.Time; t.Wrong != "" {
 			fault(session.BadTime, "created_at", t.Wrong, nil)
 		}
 	}
-	expires := sc.sessions.value(row, "expires_at")
+	expires := sc.sessions.rowValue(row, "expires_at")
 	if column.View(expires) != "" { // NULL is an empty text in a CSV file
 		if wrong := times.Read(expires).Wrong; wrong != "" {
 			fault(session.BadTime, "expires_at", wrong, nil)
 		}
 	}
-	if _, wrong := readMetadata(sc.sessions.value(row, "metadata")); wrong != "" {
+	if _, wrong := readMetadata(sc.sessions.rowValue(row, "metadata")); wrong != "" {
 		fault(session.BadMetadata, "metadata", wrong, &defaultMetadata)
 	}
 	return s
 }
 
-// finish derives the times that a repair may set where one is missing or
+// finishSession derives the times that a repair may set where one is missing or
 // unusable: that of the event before, else of the next one that has one; of a
 // session that of its first event.
-func (sc *schema) finish(s *session.Session) {
+func (sc *schema) finishSession(s *session.Session) {
 	s.Faults = slices.Clone(s.Faults) // the session may be yielded again
 	for i := range s.Faults {
 		f := &s.Faults[i]
@@ -418,6 +420,6 @@ func (sc *schema) timeNear(s *session.Session, item int) *string {
 	if at < 0 {
 		return nil
 	}
-	text := column.Text(sc.timed(s.Items[at].Time))
+	text := column.Text(sc.formatTime(s.Items[at].Time))
 	return &text
 }

@@ -20,7 +20,7 @@ func TestUnquoted(t *testing.T) {
 		{"\"\xc3\\n\xa9\"", "\xc3\n\xa9", true},
 		{"\"\ufffd\"", "\ufffd", false},
 	} {
-		if text, bad := unquoted([]byte(tt.literal)); text != tt.want || bad != tt.bad {
+		if text, bad := unquoteText([]byte(tt.literal)); text != tt.want || bad != tt.bad {
 			t.Errorf("%s: got %q, %t", tt.literal, text, bad)
 		}
 	}
@@ -33,7 +33,7 @@ func TestUnquotedIsWhatWasQuoted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, bad := unquoted(literal); got != text || bad {
+		if got, bad := unquoteText(literal); got != text || bad {
 			t.Fatalf("got %q, %t", got, bad)
 		}
 	})

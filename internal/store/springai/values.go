@@ -46,9 +46,9 @@ func clockOf(stored any) any {
 	return column.Text(stored)
 }
 
-// timed is a time in the form of the store's others, exact to the microsecond where it is
+// formatTime is a time in the form of the store's others, exact to the microsecond where it is
 // a text.
-func (sc *schema) timed(t time.Time) any {
+func (sc *schema) formatTime(t time.Time) any {
 	if _, ok := column.Int(sc.clock); ok {
 		return column.IntLike(sc.clock, t.UnixMilli())
 	}

@@ -20,9 +20,9 @@ import (
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
-// update is the difference of an event that a repair changed.
-func (sc *schema) update(r *docedit.Row, c *change.Item) error {
-	return r.Apply(c, func(v change.Value) docedit.Place { return sc.place(r, c, v) }, sc.dataPart)
+// updateEvent is the difference of an event that a repair changed.
+func (sc *schema) updateEvent(r *docedit.Row, c *change.Item) error {
+	return r.Apply(c, func(v change.Value) docedit.Place { return sc.findPlace(r, c, v) }, sc.dataPart)
 }
 
 // dataPart is an element of message_data: a call or a response.
@@ -43,12 +43,12 @@ var memberOf = map[string]string{
 	change.FieldArgs: "arguments", session.FieldText: "responseData",
 }
 
-// place is where a value of an event is stored.
-func (sc *schema) place(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
+// findPlace is where a value of an event is stored.
+func (sc *schema) findPlace(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 	if member := memberOf[v.Field]; v.Of != change.OfItem && member != "" {
 		return docedit.Place{Spot: sc.dataPart(v.Nth).Member(member), Form: docedit.Text, Same: isText}
 	}
-	if v.Of == change.OfItem && v.Field == session.FieldPosition && !sc.sequenced() {
+	if v.Of == change.OfItem && v.Field == session.FieldPosition && !sc.isSequenced() {
 		return docedit.Place{Write: func() error { return errors.New(timesStay) }}
 	}
 	name := sc.events.stored[columnOf[v.Field]]
@@ -84,29 +84,29 @@ type response struct {
 	Data string `json:"responseData"`
 }
 
-// insert is the row of a new result: a TOOL message like the library's own.
-func (sc *schema) insert(s *session.Session, it *session.Item, like *docedit.Row, _ string) ([]table.Field, error) {
+// insertResult is the row of a new result: a TOOL message like the library's own.
+func (sc *schema) insertResult(s *session.Session, it *session.Item, like *docedit.Row, _ string) ([]table.Field, error) {
 	r := &it.Results[0]
 	text, err := json.Marshal([]response{{r.CallID, s.ToolBefore(it, r.CallID), r.Text}})
 	if err != nil {
 		return nil, problem.New(problem.RolledBack, "repair the text of the call first", "the result of a call cannot be written: %v", err)
 	}
 	return append(sc.standing(it, like), sc.field("message_type", "TOOL"), sc.field("message_content", ""), sc.field("message_data", string(text)),
-		sc.field("synthetic", column.BoolLike(sc.events.value(like, "synthetic"), false)), sc.field("metadata", sc.metadataFor(it.Agent, like))), nil
+		sc.field("synthetic", column.BoolLike(sc.events.rowValue(like, "synthetic"), false)), sc.field("metadata", sc.metadataFor(it.Agent, like))), nil
 }
 
 // standing are the columns that say when and where an item stands, and who sees it. seq is
 // left to SQLite where it gives one out.
 func (sc *schema) standing(it *session.Item, like docedit.Record) []table.Field {
-	stored := sc.events.value(like, "timestamp")
+	stored := sc.events.rowValue(like, "timestamp")
 	if !times.Read(stored).Equal(it.Time) || it.Time.IsZero() {
-		stored = sc.timed(it.Time)
+		stored = sc.formatTime(it.Time)
 	}
 	row := []table.Field{
-		sc.field("timestamp", stored), sc.field("archived", column.BoolLike(sc.events.value(like, "archived"), it.Flags.Has(session.Archived))), sc.field("branch", column.OrNull(it.Branch)),
+		sc.field("timestamp", stored), sc.field("archived", column.BoolLike(sc.events.rowValue(like, "archived"), it.Flags.Has(session.Archived))), sc.field("branch", column.OrNull(it.Branch)),
 	}
 	if !sc.given {
-		row = append(row, sc.field("seq", column.IntLike(sc.events.value(like, "seq"), it.Position)))
+		row = append(row, sc.field("seq", column.IntLike(sc.events.rowValue(like, "seq"), it.Position)))
 	}
 	return row
 }
@@ -118,9 +118,9 @@ func (sc *schema) metadataFor(agent string, like docedit.Record) string {
 		return defaultMetadata
 	}
 	key := agentKeys[0]
-	m, _ := readMetadata(sc.events.value(like, "metadata"))
+	m, _ := readMetadata(sc.events.rowValue(like, "metadata"))
 	for _, k := range agentKeys {
-		if m.first(k) == agent {
+		if m.firstText(k) == agent {
 			key = k
 			break
 		}
@@ -132,12 +132,12 @@ func (sc *schema) metadataFor(agent string, like docedit.Record) string {
 	return string(text)
 }
 
-// part is the row of a response that was one of several in a row.
-func (sc *schema) part(_ *session.Session, c *change.Item, r *docedit.Row, _ string) ([]table.Field, error) {
+// insertPart is the row of a response that was one of several in a row.
+func (sc *schema) insertPart(_ *session.Session, c *change.Item, r *docedit.Row, _ string) ([]table.Field, error) {
 	data := slices.Concat([]byte("["), r.Raw(sc.dataPart(c.Part)), []byte("]"))
-	made := append(sc.standing(c.Is, r), sc.field("message_data", column.Like(sc.events.value(r, "message_data"), string(data))))
+	made := append(sc.standing(c.Is, r), sc.field("message_data", column.Like(sc.events.rowValue(r, "message_data"), string(data))))
 	for _, column := range []string{"message_type", "message_content", "synthetic", "metadata"} {
-		made = append(made, sc.field(column, sc.events.value(r, column)))
+		made = append(made, sc.field(column, sc.events.rowValue(r, column)))
 	}
 	return made, nil
 }
@@ -153,13 +153,13 @@ func (sc *schema) updateSession(r *docedit.Row, _ *change.Session) error {
 	return nil
 }
 
-// typed is a value as a column holds it.
-func (sc *schema) typed(column, text string) (value any, err error) {
+// parseColumnValue is a value as a column holds it.
+func (sc *schema) parseColumnValue(column, text string) (value any, err error) {
 	switch column {
 	case "event_version", "seq":
 		value, err = strconv.ParseInt(text, 10, 64)
 	case "timestamp", "created_at":
-		if column == "timestamp" && !sc.sequenced() {
+		if column == "timestamp" && !sc.isSequenced() {
 			return nil, problem.New(problem.RolledBack, "", "the timestamp cannot be changed: %s", timesStay)
 		}
 		value = text
@@ -183,15 +183,15 @@ func (sc *schema) typed(column, text string) (value any, err error) {
 // illegible is the detail of a fault BadUnicode.
 const illegible = "it has bytes that are not UTF-8, or halves of surrogate pairs"
 
-func legible(text string) bool { return utf8.ValidString(text) }
+func isLegible(text string) bool { return utf8.ValidString(text) }
 
 // half stands for a lone half of a surrogate pair, which no Go text can hold: a
 // byte that is part of no character.
 const half = 0xff
 
-// unquoted is the text of a JSON string with everything that is no Unicode left in
+// unquoteText is the text of a JSON string with everything that is no Unicode left in
 // it, as bytes that are none: decoders put U+FFFD there, and nobody could tell.
-func unquoted(literal jsontext.Value) (text string, bad bool) {
+func unquoteText(literal jsontext.Value) (text string, bad bool) {
 	var out []byte
 	rest := string(literal[1 : len(literal)-1])
 	for rest != "" {
@@ -209,7 +209,7 @@ func untilOdd(inside string) (good string, odd []byte, after string) {
 	for i := 0; i < len(inside); {
 		switch {
 		case strings.HasPrefix(inside[i:], `\u`):
-			n, lone := escape(inside[i:])
+			n, lone := measureEscape(inside[i:])
 			if lone {
 				return inside[:i], []byte{half}, inside[i+n:]
 			}
@@ -227,9 +227,9 @@ func untilOdd(inside string) (good string, odd []byte, after string) {
 	return inside, nil, ""
 }
 
-// escape measures the escape that a text begins with: one, or the two of a
+// measureEscape measures the escape that a text begins with: one, or the two of a
 // surrogate pair. lone says that it is one half of a pair.
-func escape(text string) (n int, lone bool) {
+func measureEscape(text string) (n int, lone bool) {
 	const one = len(`\u0000`)
 	first := codeUnit(text)
 	if !utf16.IsSurrogate(first) {

@@ -50,9 +50,9 @@ func (db *DB) Copy(ctx context.Context, to string, progress func(done int64)) er
 // to another file at any time.
 func (db *DB) writeNew(name, to string, write func(*os.File) error) error {
 	if _, err := os.Lstat(to); err == nil {
-		return exists(to) // before the work; Publish makes sure
+		return fileExistsError(to) // before the work; Publish makes sure
 	}
-	file, release, err := atomicfile.Temporary(filepath.Dir(to), 0o600)
+	file, release, err := atomicfile.CreateTemporary(filepath.Dir(to), 0o600)
 	if err != nil {
 		return noBackup(name, to, err)
 	}
@@ -69,7 +69,7 @@ func (db *DB) writeNew(name, to string, write func(*os.File) error) error {
 		err = atomicfile.Publish(file.Name(), to)
 	}
 	if err == nil {
-		if what := became(written, os.Lstat, to); what != "" {
+		if what := changeAtPath(written, os.Lstat, to); what != "" {
 			return problem.New(problem.Busy, "nothing was changed; find out which program moves files in "+filepath.Dir(to), "%s %s", name, what)
 		}
 	}
@@ -85,8 +85,8 @@ func (db *DB) writeNew(name, to string, write func(*os.File) error) error {
 // copySnapshot copies what one read transaction sees.
 func (e *Edit) copySnapshot(ctx context.Context, file *os.File, progress func(int64)) (err error) {
 	if _, err := e.db.conn.ExecContext(ctx, "begin"); err != nil {
-		e.abandon()
-		return e.explain(err)
+		e.abandonTransaction()
+		return e.explainError(err)
 	}
 	defer func() {
 		_, failed := e.db.conn.ExecContext(context.Background(), "rollback")
@@ -110,7 +110,7 @@ func (db *DB) copyPages(ctx context.Context, file *os.File, progress func(int64)
 		progress = func(int64) {}
 	}
 	var err error
-	if db.plain() {
+	if db.isSelfContained() {
 		err = db.copyFile(ctx, file, progress)
 	} else {
 		err = db.copySeen(ctx, file, progress)
@@ -125,17 +125,17 @@ func (db *DB) copyPages(ctx context.Context, file *os.File, progress func(int64)
 	return file.Chmod(info.Mode().Perm() | 0o200)
 }
 
-// plain reports whether the file alone is the whole database, so that its bytes
+// isSelfContained reports whether the file alone is the whole database, so that its bytes
 // can be copied, in half the time. The transaction that reads keeps writers away
 // from it: in rollback mode with its lock, and in WAL mode they write elsewhere
 // until a checkpoint, before which there must be a commit, which Begin notices.
-func (db *DB) plain() bool {
+func (db *DB) isSelfContained() bool {
 	if db.folder != "" {
 		return false
 	}
 	if db.beside != nil {
-		info, err := db.beside.at(1)
-		return err == nil && (info == nil || info.Size() == 0) && db.beside.standing() == ""
+		info, err := db.beside.statFile(1)
+		return err == nil && (info == nil || info.Size() == 0) && db.beside.replacedFile() == ""
 	}
 	info, err := os.Stat(db.File.real + "-wal")
 	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
@@ -184,7 +184,7 @@ func (db *DB) copySeen(ctx context.Context, to *os.File, progress func(int64)) e
 	return errors.Join(rows.Err(), out.Flush())
 }
 
-func exists(to string) error {
+func fileExistsError(to string) error {
 	return problem.New(problem.Unreadable, "name a file that does not exist yet",
 		"%s already exists, so no backup was written and nothing was changed", to)
 }
@@ -195,7 +195,7 @@ func noBackup(name, to string, err error) error {
 		return err
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return exists(to)
+		return fileExistsError(to)
 	}
 	folder := filepath.Dir(to)
 	why, next := problem.Reason(err), "check "+folder+", or write a repaired copy elsewhere with --output"
@@ -224,15 +224,15 @@ const aMoment = 200 * time.Millisecond
 // copyPrivately copies the database into a folder of its own: of one that somebody is
 // writing to without a log under SQLite's own lock, which keeps a commit out meanwhile.
 func (db *DB) copyPrivately(ctx context.Context) (folder string, err error) {
-	if !lent(db.File, db.Writer) {
+	if !isWrittenWithoutLog(db.File, db.Writer) {
 		return privateCopy(ctx, db.handle, db.File)
 	}
 	lock := &DB{File: db.File, Writer: db.Writer, access: shared, wait: aMoment}
-	if err := lock.connect(ctx, false); err != nil {
-		return "", errors.Join(err, lock.disconnect())
+	if err := lock.openConnection(ctx, false); err != nil {
+		return "", errors.Join(err, lock.closeConnection())
 	}
-	defer func() { err = errors.Join(err, lock.disconnect()) }()
-	if err := db.File.read(db.handle); err != nil { // the lock is newer than the first look
+	defer func() { err = errors.Join(err, lock.closeConnection()) }()
+	if err := db.File.readHeader(db.handle); err != nil { // the lock is newer than the first look
 		return "", err
 	}
 	folder, err = os.MkdirTemp("", "sessctl-")
@@ -296,8 +296,8 @@ func copyInto(ctx context.Context, folder string, handle *os.File, f File) error
 	}
 	before := f.seen
 	before[1], before[2], after[1], after[2] = nil, nil, nil, nil // the -wal may grow; the -shm is not copied
-	if before.difference(after) != "" || !bytes.Equal(logHead, logHeadAfter) {
-		return busy(f.Path, Writer{}, nil)
+	if before.describeChange(after) != "" || !bytes.Equal(logHead, logHeadAfter) {
+		return busyError(f.Path, Writer{}, nil)
 	}
 	return nil
 }
@@ -360,7 +360,7 @@ var contents = map[string]string{
 // SQLite database.
 func notADatabase(path string, head []byte, size int64) error {
 	next := "see `sessctl stores` for what sessctl reads"
-	what := "is not a session store: it is " + describe(head)
+	what := "is not a session store: it is " + describeContents(head)
 	switch {
 	case looksLikeHeader(head):
 		what = "cannot be read: it looks like a SQLite database whose first 16 bytes are damaged"
@@ -372,7 +372,7 @@ func notADatabase(path string, head []byte, size int64) error {
 	return problem.New(problem.Unreadable, next, "%s %s (%s)", path, what, bytesText(size))
 }
 
-func describe(head []byte) string {
+func describeContents(head []byte) string {
 	media, _, _ := strings.Cut(http.DetectContentType(head), ";")
 	if name, ok := contents[media]; ok {
 		return name

@@ -35,7 +35,7 @@ func (b *beside) openFolder(f File) (err error) {
 	return err
 }
 
-func (b *beside) close() error {
+func (b *beside) closeFolder() error {
 	if b.folder == nil {
 		return nil
 	}
@@ -47,9 +47,9 @@ func (b *beside) close() error {
 // logs are the numbers of the -wal and the -shm among the suffixes.
 var logs = [...]int{1, 2}
 
-// make makes the files that a database in WAL mode is going to need, empty and with its
+// createLogs makes the files that a database in WAL mode is going to need, empty and with its
 // mode and owner, as SQLite does.
-func (b *beside) make(f File) error {
+func (b *beside) createLogs(f File) error {
 	if !f.Header.WAL {
 		return nil
 	}
@@ -71,10 +71,10 @@ func (b *beside) make(f File) error {
 	return nil
 }
 
-// meet notes what SQLite has opened.
-func (b *beside) meet() error {
+// noteOpened notes what SQLite has opened.
+func (b *beside) noteOpened() error {
 	for _, i := range logs {
-		info, err := b.at(i)
+		info, err := b.statFile(i)
 		if err != nil {
 			return err
 		}
@@ -83,8 +83,8 @@ func (b *beside) meet() error {
 	return nil
 }
 
-// at is the file that stands there now, nil for none.
-func (b *beside) at(i int) (fs.FileInfo, error) {
+// statFile is the file that stands there now, nil for none.
+func (b *beside) statFile(i int) (fs.FileInfo, error) {
 	if b.folder == nil {
 		return nil, nil
 	}
@@ -98,10 +98,10 @@ func (b *beside) at(i int) (fs.FileInfo, error) {
 	return info, err
 }
 
-// standing says which file is another one than SQLite has open, "" if none is.
-func (b *beside) standing() string {
+// replacedFile says which file is another one than SQLite has open, "" if none is.
+func (b *beside) replacedFile() string {
 	for _, i := range logs {
-		now, err := b.at(i)
+		now, err := b.statFile(i)
 		was := b.known[i]
 		switch {
 		case err != nil || was == nil && now == nil:
@@ -116,28 +116,28 @@ func (b *beside) standing() string {
 	return ""
 }
 
-// ours reports whether the i-th file is still the one that this process made.
-func (b *beside) ours(i int) bool {
-	now, err := b.at(i)
+// isOurs reports whether the i-th file is still the one that this process made.
+func (b *beside) isOurs(i int) bool {
+	now, err := b.statFile(i)
 	return err == nil && now != nil && b.made[i] != nil && os.SameFile(now, b.made[i])
 }
 
-// foreign reports whether another -wal than SQLite has open stands beside the database,
+// hasForeignLog reports whether another -wal than SQLite has open stands beside the database,
 // which the next program that opens it would take for its log.
-func (b *beside) foreign() bool {
-	now, err := b.at(1)
+func (b *beside) hasForeignLog() bool {
+	now, err := b.statFile(1)
 	return err == nil && now != nil && (b.known[1] == nil || !os.SameFile(now, b.known[1]))
 }
 
-// settle tells SQLite what to do with both files when it closes the database, which it
+// setClosePolicy tells SQLite what to do with both files when it closes the database, which it
 // does under its lock: to delete them where both were made here. Else they stay, and the
 // log is emptied when all of it is in the database.
-func (b *beside) settle(db *DB) error {
+func (b *beside) setClosePolicy(db *DB) error {
 	if b.known[1] == nil {
 		return nil
 	}
 	stay := 0
-	if !b.ours(1) || !b.ours(2) {
+	if !b.isOurs(1) || !b.isOurs(2) {
 		stay = 1
 		if _, err := db.conn.ExecContext(context.Background(), "pragma journal_size_limit=0"); err != nil {
 			return err
@@ -149,15 +149,15 @@ func (b *beside) settle(db *DB) error {
 	})
 }
 
-// clear deletes what this process made and SQLite did not delete, because a file is
+// removeCreated deletes what this process made and SQLite did not delete, because a file is
 // another one by now. Another process could have taken a log for its own: it stays where
 // somebody has either database open, or nobody can tell. Beside the database that it was
 // made for, a log that is not empty may hold what never reached the file, as on a full disk.
-func (b *beside) clear(handle *os.File, real string, standing bool) {
-	if !b.ours(1) && !b.ours(2) {
+func (b *beside) removeCreated(handle *os.File, real string, standing bool) {
+	if !b.isOurs(1) && !b.isOurs(2) {
 		return
 	}
-	if log, err := b.at(1); standing && (err != nil || log != nil && log.Size() > 0) {
+	if log, err := b.statFile(1); standing && (err != nil || log != nil && log.Size() > 0) {
 		return
 	}
 	release, alone := aloneWith(handle, real)
@@ -166,18 +166,18 @@ func (b *beside) clear(handle *os.File, real string, standing bool) {
 	}
 	defer release()
 	for _, i := range logs {
-		if b.ours(i) {
+		if b.isOurs(i) {
 			_ = b.folder.Remove(b.name + suffixes[i])
 		}
 	}
 }
 
-// left is a sentence about the files that stay, "" when none does. standing says that
+// leftoverNotice is a sentence about the files that stay, "" when none does. standing says that
 // the database is still the one that they were opened for.
-func (b *beside) left(standing bool) string {
+func (b *beside) leftoverNotice(standing bool) string {
 	var names []string
 	for _, i := range logs {
-		if now, err := b.at(i); err == nil && now != nil {
+		if now, err := b.statFile(i); err == nil && now != nil {
 			names = append(names, b.name+suffixes[i])
 		}
 	}
@@ -189,27 +189,27 @@ func (b *beside) left(standing bool) string {
 		them, stays = "them", " stay"
 	}
 	text := strings.Join(names, " and ") + stays + " beside the store, because another process created " + them + " or uses " + them
-	if now, err := b.at(1); err == nil && now != nil && now.Size() > 0 && !standing {
+	if now, err := b.statFile(1); err == nil && now != nil && now.Size() > 0 && !standing {
 		text += "; the log belongs to the file that was there before: do not use it with another one"
 	}
 	return text
 }
 
-// standing says what became of the file since it was opened, "" while its path leads to
+// pathChange says what became of the file since it was opened, "" while its path leads to
 // it. A file is the same if its device and inode are, on Windows the volume and the file
 // id; the handle that is still open keeps them from being given to another one.
-func (f *File) standing() string {
-	if what := became(f.opened, os.Lstat, f.real); what != "" {
+func (f *File) pathChange() string {
+	if what := changeAtPath(f.opened, os.Lstat, f.real); what != "" {
 		return what
 	}
-	if became(f.opened, os.Stat, f.Path) != "" { // a symbolic link on the way there
+	if changeAtPath(f.opened, os.Stat, f.Path) != "" { // a symbolic link on the way there
 		return "now leads to another file"
 	}
 	return ""
 }
 
-// became says what became of a file at a path, "" if it is there.
-func became(was fs.FileInfo, look func(string) (fs.FileInfo, error), path string) string {
+// changeAtPath says what became of a file at a path, "" if it is there.
+func changeAtPath(was fs.FileInfo, look func(string) (fs.FileInfo, error), path string) string {
 	is, err := look(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -222,17 +222,17 @@ func became(was fs.FileInfo, look func(string) (fs.FileInfo, error), path string
 	return ""
 }
 
-// replaced is the problem with a database that is not at its path any more, nil while it
+// replacedError is the problem with a database that is not at its path any more, nil while it
 // is. What that means for the work, who did it adds.
-func (f *File) replaced() error {
-	what := f.standing()
+func (f *File) replacedError() error {
+	what := f.pathChange()
 	if what == "" {
 		return nil
 	}
-	return gone(f.Path, what)
+	return goneError(f.Path, what)
 }
 
-func gone(path, what string) error {
+func goneError(path, what string) error {
 	return &problem.Error{
 		Class: problem.Busy, Err: table.ErrReplaced,
 		What: path + " " + what,
@@ -267,8 +267,8 @@ func lookAt(real string) (look, error) {
 	return l, nil
 }
 
-// size is the length of the i-th file, -1 when there is none.
-func (l look) size(i int) int64 {
+// fileSize is the length of the i-th file, -1 when there is none.
+func (l look) fileSize(i int) int64 {
 	if l[i] == nil {
 		return -1
 	}
@@ -285,8 +285,8 @@ func (l look) sameFiles(now look) bool {
 	return true
 }
 
-// difference says how the folder changed since the look, "" when it did not.
-func (l look) difference(now look) string {
+// describeChange says how the folder changed since the look, "" when it did not.
+func (l look) describeChange(now look) string {
 	for i, suffix := range suffixes {
 		name := "the database"
 		if suffix != "" {
@@ -322,7 +322,7 @@ func (f *File) meetNeighbours() error {
 				"%s cannot be read: %s%s beside it is %s, which SQLite does not follow", f.Path, filepath.Base(f.real), suffix, kindOf(info.Mode()))
 		}
 	}
-	f.WAL, f.SHM, f.Journal = f.seen.size(1), f.seen.size(2), f.seen.size(3)
+	f.WAL, f.SHM, f.Journal = f.seen.fileSize(1), f.seen.fileSize(2), f.seen.fileSize(3)
 	if f.WAL > 0 {
 		head, err := headOf(f.real+"-wal", walHeaderSize)
 		if err != nil {

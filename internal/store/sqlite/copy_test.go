@@ -15,7 +15,7 @@ import (
 // copyOf looks at a database, lets it change, and copies it.
 func copyOf(t *testing.T, path string, change func()) (string, error) {
 	t.Helper()
-	handle, f, err := sniff(path)
+	handle, f, err := sniffFile(path)
 	ok(t, err)
 	defer func() { ok(t, handle.Close()) }()
 	change()
@@ -97,7 +97,7 @@ func TestPrivateCopyFails(t *testing.T) {
 	}
 
 	setTemp(t, temp)
-	handle, f, err := sniff(path)
+	handle, f, err := sniffFile(path)
 	ok(t, err)
 	defer func() { ok(t, handle.Close()) }()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -90,8 +90,8 @@ type DB struct {
 	remedy string // what Recovery says
 }
 
-// disconnect closes what connect opened.
-func (db *DB) disconnect() error {
+// closeConnection closes what connect opened.
+func (db *DB) closeConnection() error {
 	var err error
 	if db.conn != nil {
 		err = errors.Join(err, db.conn.Close())
@@ -112,11 +112,11 @@ func (db *DB) disconnect() error {
 // Close ends the read and removes a private copy.
 func (db *DB) Close() error {
 	if db.handle == nil { // a second connection
-		return db.disconnect()
+		return db.closeConnection()
 	}
-	err := db.disconnect()
+	err := db.closeConnection()
 	if db.lock != nil {
-		err = errors.Join(err, db.lock.disconnect())
+		err = errors.Join(err, db.lock.closeConnection())
 	}
 	return errors.Join(err, db.handle.Close())
 }
@@ -136,7 +136,7 @@ func (db *DB) QueryRow(ctx context.Context, query string, args ...any) *sql.Row 
 // a file that is no longer there, so it must be read again. What a lock or a copy
 // protects can only be replaced.
 func (db *DB) Changed() string {
-	if what := db.File.standing(); what != "" {
+	if what := db.File.pathChange(); what != "" {
 		return db.File.Path + " " + what + " while sessctl read it"
 	}
 	if db.access == shared || db.access == copied {
@@ -146,7 +146,7 @@ func (db *DB) Changed() string {
 	if err != nil {
 		return db.File.Path + " could not be read again at the end: " + problem.Reason(err)
 	}
-	if change := db.File.seen.difference(now); change != "" {
+	if change := db.File.seen.describeChange(now); change != "" {
 		return db.File.Path + " changed while sessctl read it: " + change
 	}
 	return ""
@@ -170,7 +170,7 @@ func Open(ctx context.Context, path string, opts Options) (*DB, error) {
 	for {
 		// Every attempt looks at the files anew: a lock often ends with
 		// the -wal or -journal gone.
-		db, err := attempt(ctx, path)
+		db, err := openOnce(ctx, path)
 		if problem.ClassOf(err) != problem.Busy || time.Now().After(deadline) {
 			return db, err
 		}
@@ -182,59 +182,59 @@ func Open(ctx context.Context, path string, opts Options) (*DB, error) {
 	}
 }
 
-func attempt(ctx context.Context, path string) (*DB, error) {
-	handle, f, err := sniff(path)
+func openOnce(ctx context.Context, path string) (*DB, error) {
+	handle, f, err := sniffFile(path)
 	if err != nil {
 		return nil, err
 	}
 	db := &DB{File: f, handle: handle, Writer: probeWriter(handle, f, openFilesOf(ctx).findWriter), scanned: new(sync.Map)}
-	err = db.open(ctx)
-	if moved := f.replaced(); moved != nil { // SQLite may have opened either file
+	err = db.openSnapshot(ctx)
+	if moved := f.replacedError(); moved != nil { // SQLite may have opened either file
 		_ = db.Close()
 		return nil, moved
 	}
 	if err != nil {
 		_ = db.Close()
 		if now, lookErr := lookAt(f.real); lookErr == nil && codeOf(err) != 0 && !f.seen.sameFiles(now) {
-			return nil, busy(path, db.Writer, err) // what was decided no longer fits
+			return nil, busyError(path, db.Writer, err) // what was decided no longer fits
 		}
 		return nil, db.Explain(err)
 	}
 	return db, nil
 }
 
-func (db *DB) open(ctx context.Context) error {
+func (db *DB) openSnapshot(ctx context.Context) error {
 	if db.Writer.exclusive {
-		return busy(db.File.Path, db.Writer, nil)
+		return busyError(db.File.Path, db.Writer, nil)
 	}
-	if db.access = decide(db.File, db.Writer); db.access == immutable {
+	if db.access = chooseAccess(db.File, db.Writer); db.access == immutable {
 		db.raw = db.handle
-	} else if err := db.protect(ctx); err != nil {
+	} else if err := db.lockForReading(ctx); err != nil {
 		return err
 	}
-	err := db.connect(ctx, false)
+	err := db.openConnection(ctx, false)
 	if IsCorrupt(err) {
-		return db.salvage(ctx, err)
+		return db.openDamaged(ctx, err)
 	}
 	if err != nil {
 		return err
 	}
-	return db.inspect(ctx)
+	return db.inspectFile(ctx)
 }
 
-// protect takes the lock under which a database without a log can be read as one that
+// lockForReading takes the lock under which a database without a log can be read as one that
 // nobody changes. What is too damaged for that is read under SQLite's own locks.
-func (db *DB) protect(ctx context.Context) error {
+func (db *DB) lockForReading(ctx context.Context) error {
 	if db.access != shared || db.File.WAL >= 0 {
 		return nil
 	}
 	db.lock = &DB{File: db.File, Writer: db.Writer}
-	err := db.lock.connect(ctx, false)
+	err := db.lock.openConnection(ctx, false)
 	if IsCorrupt(err) {
-		err = db.lock.connect(ctx, true)
+		err = db.lock.openConnection(ctx, true)
 	}
 	if err == nil {
-		err = db.File.read(db.handle) // the lock is newer than the first look
+		err = db.File.readHeader(db.handle) // the lock is newer than the first look
 	}
 	if err == nil && !db.File.Header.WAL && db.File.Size%int64(db.File.Header.PageSize) == 0 {
 		db.raw = db.handle
@@ -245,39 +245,39 @@ func (db *DB) protect(ctx context.Context) error {
 	return err
 }
 
-// salvage opens a database that SQLite takes for damaged, for as much as can
+// openDamaged opens a database that SQLite takes for damaged, for as much as can
 // be read.
-func (db *DB) salvage(ctx context.Context, cause error) error {
-	if err := db.connect(ctx, true); err != nil {
+func (db *DB) openDamaged(ctx context.Context, cause error) error {
+	if err := db.openConnection(ctx, true); err != nil {
 		return cause
 	}
-	if err := db.inspect(ctx); err != nil {
+	if err := db.inspectFile(ctx); err != nil {
 		return err
 	}
 	if !db.truncated {
-		db.damaged("schema", 0, "SQLite says that the file is damaged (%s); only a part of it can be read", cause)
+		db.addDamage("schema", 0, "SQLite says that the file is damaged (%s); only a part of it can be read", cause)
 	}
-	if tables, err := db.columns(ctx); err != nil || len(tables) == 0 {
+	if tables, err := db.readColumns(ctx); err != nil || len(tables) == 0 {
 		return db.Damaged()
 	}
 	return nil
 }
 
-// connect opens the connection and begins the read transaction. To salvage
+// openConnection opens the connection and begins the read transaction. To salvage
 // means to open in spite of a damaged schema or missing pages; what cannot be
 // read then fails when it is asked for.
-func (db *DB) connect(ctx context.Context, salvage bool) error {
-	err := errors.Join(registerScan(), db.disconnect())
+func (db *DB) openConnection(ctx context.Context, salvage bool) error {
+	err := errors.Join(registerScan(), db.closeConnection())
 	path := db.File.real
 	if err == nil && db.access == copied {
 		db.folder, err = db.copyPrivately(ctx)
 		path = filepath.Join(db.folder, copyName)
 	}
-	name := dsn(path, db.access, salvage, db.wait)
+	name := readDSN(path, db.access, salvage, db.wait)
 	if err == nil && db.raw != nil {
 		var registered string
 		registered, db.files, err = vfs.New(files{db.raw})
-		name = dsn(path, immutable, salvage, db.wait) + "&vfs=" + registered
+		name = readDSN(path, immutable, salvage, db.wait) + "&vfs=" + registered
 	}
 	if err != nil {
 		return err
@@ -331,11 +331,11 @@ const (
 	copied
 )
 
-// decide chooses the way for what was found. It must not be asked while
+// chooseAccess chooses the way for what was found. It must not be asked while
 // another process locks readers out.
-func decide(f File, w Writer) access {
+func chooseAccess(f File, w Writer) access {
 	switch {
-	case w.State == session.WriterUnknown || changesOwners(f.seen) || lent(f, w):
+	case w.State == session.WriterUnknown || changesOwners(f.seen) || isWrittenWithoutLog(f, w):
 		return copied
 	case f.WAL >= 0 && f.SHM >= 0 && w.State == session.WriterLive:
 		// A -shm that nobody holds can belong to an older -wal than the one
@@ -353,15 +353,15 @@ func decide(f File, w Writer) access {
 	return immutable
 }
 
-// lent reports whether a process that runs writes to the database without a log. Every
+// isWrittenWithoutLog reports whether a process that runs writes to the database without a log. Every
 // reader keeps it from committing, so that the lock is only held for the time of a copy.
-func lent(f File, w Writer) bool {
+func isWrittenWithoutLog(f File, w Writer) bool {
 	return w.State == session.WriterLive && f.WAL < 0 && !f.Header.WAL
 }
 
-// dsn is the driver's name for the database. The pragmas keep functions that
+// readDSN is the driver's name for the database. The pragmas keep functions that
 // the schema names from running and test each page's cells before use.
-func dsn(path string, a access, salvage bool, wait time.Duration) string {
+func readDSN(path string, a access, salvage bool, wait time.Duration) string {
 	params := []string{"_pragma=query_only(1)", "_pragma=trusted_schema(0)", "_pragma=cell_size_check(1)"}
 	switch a {
 	case shared:
@@ -413,7 +413,7 @@ func IsCorrupt(err error) bool {
 func (db *DB) Recovery() string {
 	db.tested.Do(func() {
 		path := db.File.Path
-		db.remedy = recovery(path)
+		db.remedy = recoveryAdvice(path)
 		switch {
 		case db.File.WAL <= 0 || db.Writer.State == session.WriterLive:
 		case !isWhole(db.File.real, immutable): // so opened, SQLite reads nothing beside the file
@@ -445,7 +445,7 @@ func (db *DB) wholeWithLog() bool {
 
 // isWhole reports whether SQLite finds a database sound.
 func isWhole(path string, a access) bool {
-	pool, err := sql.Open("sqlite", dsn(path, a, false, 0))
+	pool, err := sql.Open("sqlite", readDSN(path, a, false, 0))
 	if err != nil {
 		return false
 	}
@@ -454,9 +454,9 @@ func isWhole(path string, a access) bool {
 	return pool.QueryRow("pragma quick_check(1)").Scan(&said) == nil && said == "ok"
 }
 
-// recovery is what to do about a database that is damaged. The copy matters:
+// recoveryAdvice is what to do about a database that is damaged. The copy matters:
 // the sqlite3 program opens for writing and would fold the -wal into the file.
-func recovery(path string) string {
+func recoveryAdvice(path string) string {
 	return "restore a backup; or copy " + path + " with its -wal to another folder and recover the copy: " +
 		"sqlite3 COPY .recover | sqlite3 NEW; then sessctl check NEW"
 }
@@ -472,7 +472,7 @@ func (db *DB) Explain(err error) error {
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL, lib.SQLITE_READONLY:
 		// Reading asks for a write lock only to clean up after a process that
 		// ended since the files were looked at.
-		return busy(path, db.Writer, err)
+		return busyError(path, db.Writer, err)
 	case lib.SQLITE_CORRUPT:
 		p.What = path + " cannot be read: the database is damaged (" + err.Error() + ")"
 		p.Next = db.Recovery()
@@ -488,8 +488,8 @@ func (db *DB) Explain(err error) error {
 	return p
 }
 
-// busy is the problem with a database that another process has locked.
-func busy(path string, w Writer, err error) error {
+// busyError is the problem with a database that another process has locked.
+func busyError(path string, w Writer, err error) error {
 	who, what := "the program that uses it", "another process"
 	if w.Name != "" {
 		who, what = w.Name, w.Name

@@ -17,7 +17,7 @@ import (
 )
 
 func TestDeepSound(t *testing.T) {
-	faults, err := opened(t, rows(100)...).Deep(t.Context())
+	faults, err := opened(t, rows(100)...).FindDeepFaults(t.Context())
 	if faults != nil || err != nil {
 		t.Errorf("%v, %v", faults, err)
 	}
@@ -29,7 +29,7 @@ func TestDeepBeside(t *testing.T) {
 	clear(s.page(s.pages["leaf"][20].number))
 	ok(t, os.WriteFile(s.path, s.content, 0o600))
 	db := open(t, s.path)
-	want, err := db.Deep(t.Context())
+	want, err := db.FindDeepFaults(t.Context())
 	ok(t, err)
 	result, err := db.BeginDeep(t.Context())
 	ok(t, err)
@@ -46,7 +46,7 @@ func TestDeepStructure(t *testing.T) {
 	s := newSample(t)
 	clear(s.page(s.pages["leaf"][20].number))
 	ok(t, os.WriteFile(s.path, s.content, 0o600))
-	faults, err := open(t, s.path).Deep(t.Context())
+	faults, err := open(t, s.path).FindDeepFaults(t.Context())
 	ok(t, err)
 	if len(faults) == 0 {
 		t.Fatal("no fault")
@@ -84,10 +84,10 @@ func TestDeepWords(t *testing.T) {
 		"Tree 6 page 8 cell 0: Offset 9 out of range", "wrong # of entries in index idx_2", "Page 9: never used",
 		"NULL value in session_items.position", "CHECK constraint failed in t", "ok",
 	} {
-		found.add(line)
+		found.addLine(line)
 	}
 	var got strings.Builder
-	for _, f := range found.list() {
+	for _, f := range found.listFaults() {
 		fmt.Fprintf(&got, "%t %d %s %t\n", f.Kind == session.StoreDamaged, f.Count, f.Detail, strings.Contains(f.Remedy, "REINDEX"))
 	}
 	want := `true 2 the pages of session_items are damaged: Tree 5 page 7 cell 3: Rowid 3 out of order, and 1 more line of integrity_check false
@@ -115,7 +115,7 @@ func TestDeepIndexesAndNulls(t *testing.T) {
 	}, redefine("i", "CREATE INDEX i on t(x) WHERE x IS NULL")...)...)
 	create(t, path, append(append([]string{"insert into t values(3, 'c')"}, redefine("i", "CREATE INDEX i on t(x)")...),
 		redefine("other", "CREATE TABLE other(y not null, z)")...)...)
-	faults, err := open(t, path).Deep(t.Context())
+	faults, err := open(t, path).FindDeepFaults(t.Context())
 	ok(t, err)
 	var damage, rest []string
 	for _, f := range faults {
@@ -134,7 +134,7 @@ func TestDeepForeignKeys(t *testing.T) {
 	db := opened(t, "create table parent(id integer primary key)", "create table child(id integer primary key, p references parent)",
 		"create table keyed(k text primary key, p references parent) without rowid",
 		"insert into child values(4, null), (5, 77)", "insert into keyed values('a', 78)")
-	faults, err := db.Deep(t.Context())
+	faults, err := db.FindDeepFaults(t.Context())
 	ok(t, err)
 	slices.SortFunc(faults, func(a, b session.Fault) int { return strings.Compare(a.Ref.Table, b.Ref.Table) })
 	want := []session.Fault{
@@ -148,7 +148,7 @@ func TestDeepForeignKeys(t *testing.T) {
 
 func TestDeepForeignKeyMismatch(t *testing.T) {
 	db := opened(t, "create table parent(x)", "create table child(p references parent(x))", "insert into child values(1)")
-	faults, err := db.Deep(t.Context())
+	faults, err := db.FindDeepFaults(t.Context())
 	ok(t, err)
 	faultIs(t, faults, session.ForeignKey, "cannot be checked: SQL logic error: foreign key mismatch")
 }
@@ -157,7 +157,7 @@ func TestDeepEndsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	db := opened(t, rows(100)...)
 	cancel()
-	if _, err := db.Deep(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := db.FindDeepFaults(ctx); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
-// Derived implements table.Editor.
-func (e *Edit) Derived(ctx context.Context, of string, columns ...string) error {
-	stored, err := e.db.columns(ctx)
+// DeclareDerived implements table.Editor.
+func (e *Edit) DeclareDerived(ctx context.Context, of string, columns ...string) error {
+	stored, err := e.db.readColumns(ctx)
 	if err != nil || len(columns) == 0 {
 		return err
 	}
@@ -50,7 +50,7 @@ func (d derived) changeOf(u *modernc.SQLitePreUpdateData) (c keptChange, ok bool
 	c.before, c.after = imageOf(d.columns, was), imageOf(d.columns, is)
 	for _, name := range d.columns {
 		switch {
-		case table.Same(c.before[name], c.after[name]):
+		case table.SameValue(c.before[name], c.after[name]):
 			delete(c.before, name)
 			delete(c.after, name)
 		case !slices.Contains(d.names, name):
@@ -80,9 +80,9 @@ func (e *Edit) recordKept(met *rowKey, op int32) {
 		if met != nil && op == lib.SQLITE_INSERT && c.rowKey == *met {
 			continue
 		}
-		e.log.add(c.rowKey, c.before, c.after)
+		e.log.addChange(c.rowKey, c.before, c.after)
 		if first := e.guard.first; first != nil {
-			first[c.rowKey] = merged(c.before, first[c.rowKey])
+			first[c.rowKey] = mergedImage(c.before, first[c.rowKey])
 		}
 	}
 	e.guard.kept = nil
@@ -108,7 +108,7 @@ func (e *Edit) restoreDerived(ctx context.Context, rows []table.RowChange) error
 	for range 4 {
 		targets := maps.Clone(e.guard.first)
 		for key, image := range told {
-			targets[key] = merged(targets[key], image)
+			targets[key] = mergedImage(targets[key], image)
 		}
 		keys := slices.SortedFunc(maps.Keys(targets), func(a, b rowKey) int {
 			return cmp.Or(cmp.Compare(a.table, b.table), cmp.Compare(a.row, b.row))
@@ -131,11 +131,11 @@ func (e *Edit) restoreDerived(ctx context.Context, rows []table.RowChange) error
 // replaceRow gives a row these values by putting another row in its place, if it is there and
 // has others.
 func (e *Edit) replaceRow(ctx context.Context, key rowKey, values table.Image) (changed bool, err error) {
-	t, err := e.shape(ctx, key.table)
+	t, err := e.loadShape(ctx, key.table)
 	if err != nil {
 		return false, err
 	}
-	before, err := e.stored(ctx, key, t.columns)
+	before, err := e.readStored(ctx, key, t.columns)
 	if err != nil || before == nil {
 		return false, err
 	}
@@ -144,7 +144,7 @@ func (e *Edit) replaceRow(ctx context.Context, key rowKey, values table.Image) (
 	if ok, err := e.canReplace(ctx, key.table); !ok || err != nil {
 		return false, err
 	}
-	row := merged(before, values)
+	row := mergedImage(before, values)
 	if row.Equal(before) {
 		return false, nil
 	}
@@ -152,7 +152,7 @@ func (e *Edit) replaceRow(ctx context.Context, key rowKey, values table.Image) (
 	for _, f := range row.Fields() {
 		names, args = append(names, Quoted(f.Name)), append(args, f.Value)
 	}
-	s, err := e.prepare(ctx, "insert or replace into "+Quoted(key.table)+"("+strings.Join(names, ", ")+") values(?"+strings.Repeat(", ?", len(names)-1)+")")
+	s, err := e.prepareStatement(ctx, "insert or replace into "+Quoted(key.table)+"("+strings.Join(names, ", ")+") values(?"+strings.Repeat(", ?", len(names)-1)+")")
 	if err != nil {
 		return false, err
 	}
@@ -160,10 +160,10 @@ func (e *Edit) replaceRow(ctx context.Context, key rowKey, values table.Image) (
 	_, err = s.ExecContext(ctx, args...)
 	e.guard.replacing = nil
 	if err == nil {
-		err = e.strayed()
+		err = e.strayError()
 	}
 	if err == nil {
-		err = e.record(ctx, key, before, t.columns)
+		err = e.recordRow(ctx, key, before, t.columns)
 	}
 	e.recordKept(nil, lib.SQLITE_UPDATE)
 	return true, err

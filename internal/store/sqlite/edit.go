@@ -53,35 +53,35 @@ type Edit struct {
 func OpenEdit(ctx context.Context, path string) (*Edit, error) {
 	start := time.Now() //nolint:forbidigo // for how long to wait
 	ctx = InOneRun(ctx) // what an earlier look found is too old
-	examined, err := examine(ctx, path)
+	examined, err := checkEditable(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	handle, f, err := sniff(path)
+	handle, f, err := sniffFile(path)
 	if err != nil {
 		return nil, err
 	}
 	if !os.SameFile(examined.opened, f.opened) {
-		return nil, errors.Join(gone(path, wasReplaced), handle.Close())
+		return nil, errors.Join(goneError(path, wasReplaced), handle.Close())
 	}
 	e := &Edit{db: &DB{File: f, handle: handle, Writer: probeWriter(handle, f, openFilesOf(ctx).findWriter)}, statements: map[string]*sql.Stmt{}}
 	rest := patience - time.Since(start) //nolint:forbidigo // see above
-	if err = e.connect(ctx, max(rest, aMoment)); err != nil {
-		return nil, errors.Join(e.explain(err), e.Close())
+	if err = e.openForWriting(ctx, max(rest, aMoment)); err != nil {
+		return nil, errors.Join(e.explainError(err), e.Close())
 	}
 	return e, nil
 }
 
-// examine refuses a database that is in use or damaged, by reading it in the
+// checkEditable refuses a database that is in use or damaged, by reading it in the
 // way that changes nothing.
-func examine(ctx context.Context, path string) (File, error) {
+func checkEditable(ctx context.Context, path string) (File, error) {
 	db, err := Open(ctx, path, Options{})
 	if err != nil {
 		return File{}, err
 	}
 	defer func() { _ = db.Close() }()
 	if db.Writer.State == session.WriterLive {
-		return db.File, held(path, db.Writer)
+		return db.File, heldError(path, db.Writer)
 	}
 	for _, f := range db.Faults() {
 		if f.Kind == session.StoreDamaged {
@@ -96,10 +96,10 @@ func examine(ctx context.Context, path string) (File, error) {
 // more for each transaction.
 const patience = 2 * time.Second
 
-func (e *Edit) connect(ctx context.Context, wait time.Duration) error {
+func (e *Edit) openForWriting(ctx context.Context, wait time.Duration) error {
 	db := e.db
 	if db.Writer.State == session.WriterLive {
-		return held(db.File.Path, db.Writer)
+		return heldError(db.File.Path, db.Writer)
 	}
 	db.beside = &e.beside
 	err := errors.Join(registerScan(), e.beside.openFolder(db.File))
@@ -107,7 +107,7 @@ func (e *Edit) connect(ctx context.Context, wait time.Duration) error {
 		err = canWrite(db.File)
 	}
 	if err == nil {
-		err = e.beside.make(db.File)
+		err = e.beside.createLogs(db.File)
 	}
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (e *Edit) connect(ctx context.Context, wait time.Duration) error {
 	if err = db.QueryRow(ctx, "select count(*) from sqlite_schema").Scan(&n); err != nil {
 		return err
 	}
-	if err = errors.Join(db.File.read(db.handle), e.beside.meet()); err != nil {
+	if err = errors.Join(db.File.readHeader(db.handle), e.beside.noteOpened()); err != nil {
 		return err
 	}
 	if err = e.Replaced(); err != nil { // SQLite may have opened either file
@@ -133,11 +133,11 @@ func (e *Edit) connect(ctx context.Context, wait time.Duration) error {
 	if _, err = db.conn.ExecContext(ctx, fmt.Sprintf("pragma busy_timeout=%d", patience.Milliseconds())); err != nil {
 		return err
 	}
-	return e.hook(e.guard.notice, func() { e.guard.rolledBack = true })
+	return e.registerHooks(e.guard.noteChange, func() { e.guard.rolledBack = true })
 }
 
-// hook makes SQLite call before each change of a row and at each rollback.
-func (e *Edit) hook(change modernc.PreUpdateHookFn, rollback modernc.RollbackHookFn) error {
+// registerHooks makes SQLite call before each change of a row and at each rollback.
+func (e *Edit) registerHooks(change modernc.PreUpdateHookFn, rollback modernc.RollbackHookFn) error {
 	return e.db.conn.Raw(func(conn any) error {
 		hooks := conn.(modernc.HookRegisterer)
 		hooks.RegisterPreUpdateHook(change)
@@ -168,7 +168,7 @@ func canWrite(f File) error {
 		return notWritable(f.Path, "the file", err)
 	}
 	folder := filepath.Dir(f.real)
-	file, release, err := atomicfile.Temporary(folder, 0o600)
+	file, release, err := atomicfile.CreateTemporary(folder, 0o600)
 	if err != nil {
 		return notWritable(f.Path, "the folder "+folder, err)
 	}
@@ -202,20 +202,20 @@ func (e *Edit) Close() error {
 	defer e.others.stopWatching()
 	var err error
 	if e.db.conn != nil {
-		err = e.finish()
+		err = e.endConnection()
 	}
-	err = errors.Join(err, e.db.disconnect())
+	err = errors.Join(err, e.db.closeConnection())
 	if e.beside.folder != nil {
-		standing := e.db.File.standing() == ""
-		e.beside.clear(e.db.handle, e.db.File.real, standing)
-		if e.left = e.beside.left(standing); e.unfinished {
+		standing := e.db.File.pathChange() == ""
+		e.beside.removeCreated(e.db.handle, e.db.File.real, standing)
+		if e.left = e.beside.leftoverNotice(standing); e.unfinished {
 			e.left = "" // the error tells
 		}
 	}
 	if e.committed {
-		err = errors.Join(err, e.db.File.replaced())
+		err = errors.Join(err, e.db.File.replacedError())
 	}
-	err = errors.Join(err, e.beside.close(), e.db.handle.Close())
+	err = errors.Join(err, e.beside.closeFolder(), e.db.handle.Close())
 	e.db.handle = nil // so that closing again does nothing
 	return err
 }
@@ -227,12 +227,12 @@ func (e *Edit) Left() string { return e.left }
 // Replaced is the problem with a database that is not at its path any more, or whose
 // -wal or -shm is not the one that is open here: nil while all are.
 func (e *Edit) Replaced() error {
-	if err := e.db.File.replaced(); err != nil {
+	if err := e.db.File.replacedError(); err != nil {
 		return err
 	}
-	if what := e.beside.standing(); what != "" {
+	if what := e.beside.replacedFile(); what != "" {
 		cause := table.ErrBeside
-		if e.beside.foreign() {
+		if e.beside.hasForeignLog() {
 			cause = table.ErrForeignLog
 		}
 		return &problem.Error{
@@ -243,26 +243,26 @@ func (e *Edit) Replaced() error {
 	return nil
 }
 
-// finish ends what the connection does.
-func (e *Edit) finish() error {
+// endConnection ends what the connection does.
+func (e *Edit) endConnection() error {
 	err := e.Rollback()
 	if e.committed {
 		_, failed := e.db.conn.ExecContext(context.Background(), "pragma wal_checkpoint(truncate)")
-		err = errors.Join(err, e.unfolded(failed))
-		if e.beside.foreign() {
+		err = errors.Join(err, e.noteUnfoldedLog(failed))
+		if e.beside.hasForeignLog() {
 			err = errors.Join(err, e.Replaced())
 		}
 	}
-	err = errors.Join(err, e.beside.settle(e.db))
+	err = errors.Join(err, e.beside.setClosePolicy(e.db))
 	for _, s := range e.statements {
 		err = errors.Join(err, s.Close())
 	}
-	return errors.Join(err, e.hook(nil, nil)) // the driver keeps hooks by the address of the connection
+	return errors.Join(err, e.registerHooks(nil, nil)) // the driver keeps hooks by the address of the connection
 }
 
-// unfolded is the problem with a log whose commits did not reach the database file. They are
+// noteUnfoldedLog is the problem with a log whose commits did not reach the database file. They are
 // safe in the log, which must stay beside it.
-func (e *Edit) unfolded(err error) error {
+func (e *Edit) noteUnfoldedLog(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -283,40 +283,40 @@ func (e *Edit) Begin(ctx context.Context) error {
 		return errors.New("a transaction is open already")
 	}
 	if _, err := e.db.conn.ExecContext(ctx, "pragma foreign_keys = on"); err != nil {
-		return e.explain(err)
+		return e.explainError(err)
 	}
-	return e.begin(ctx)
+	return e.beginImmediate(ctx)
 }
 
-// begin locks the database, with foreign keys or without, as they are.
-func (e *Edit) begin(ctx context.Context) error {
+// beginImmediate locks the database, with foreign keys or without, as they are.
+func (e *Edit) beginImmediate(ctx context.Context) error {
 	if _, err := e.db.conn.ExecContext(ctx, "begin immediate"); err != nil {
-		e.abandon()
-		return e.explain(err)
+		e.abandonTransaction()
+		return e.explainError(err)
 	}
 	e.open, e.failed, e.reverting, e.trying = true, nil, false, false
 	e.guard.reset()
 	e.tables, e.reader, e.keys, e.log = map[string]tableShape{}, nil, nil, newChangeLog()
-	if err := e.undisturbed(ctx); err != nil {
+	if err := e.checkUndisturbed(ctx); err != nil {
 		return errors.Join(err, e.Rollback())
 	}
 	return nil
 }
 
-// undisturbed looks for other processes once more: from here on none can write.
-func (e *Edit) undisturbed(ctx context.Context) error {
+// checkUndisturbed looks for other processes once more: from here on none can write.
+func (e *Edit) checkUndisturbed(ctx context.Context) error {
 	if err := e.Replaced(); err != nil {
 		return err
 	}
 	if w := e.probeOthers(); w.State == session.WriterLive {
-		return held(e.db.File.Path, w)
+		return heldError(e.db.File.Path, w)
 	}
 	if !e.backedUp {
 		return nil
 	}
 	version, err := e.Version(ctx)
 	if err == nil && version != e.version {
-		return moved(e.db.File.Path)
+		return movedError(e.db.File.Path)
 	}
 	return err
 }
@@ -334,11 +334,11 @@ func (e *Edit) probeOthers() Writer {
 // Version implements table.Transaction.
 func (e *Edit) Version(ctx context.Context) (version int64, err error) {
 	err = e.db.QueryRow(ctx, "pragma data_version").Scan(&version)
-	return version, e.explain(err)
+	return version, e.explainError(err)
 }
 
-// ready is the reason why the transaction takes no more changes.
-func (e *Edit) ready() error {
+// checkReady is the reason why the transaction takes no more changes.
+func (e *Edit) checkReady() error {
 	switch {
 	case !e.open:
 		return errors.New("no transaction is open")
@@ -350,9 +350,9 @@ func (e *Edit) ready() error {
 	return nil
 }
 
-// settle explains the error of a write and remembers it.
-func (e *Edit) settle(err error) error {
-	err = e.explain(err)
+// rememberError explains the error of a write and remembers it.
+func (e *Edit) rememberError(err error) error {
+	err = e.explainError(err)
 	if e.failed == nil {
 		e.failed = err
 	}
@@ -363,9 +363,9 @@ func (e *Edit) settle(err error) error {
 // a row changed that no Insert, Update, Delete or Revert changed, Busy when the path of
 // the database no longer leads to it (ErrReplaced).
 func (e *Edit) Commit(ctx context.Context) error {
-	err := errors.Join(e.ready(), ctx.Err())
+	err := errors.Join(e.checkReady(), ctx.Err())
 	if err == nil {
-		err = e.strayed()
+		err = e.strayError()
 	}
 	if err == nil {
 		err = e.Replaced()
@@ -388,7 +388,7 @@ func (e *Edit) explainCommit(err error) error {
 	if e.reverting && isConstraint(err) {
 		return e.parentGone(err)
 	}
-	return e.explain(err)
+	return e.explainError(err)
 }
 
 // Rollback takes back what was done since Begin. Without a transaction it does
@@ -402,25 +402,25 @@ func (e *Edit) Rollback() error {
 		return nil
 	}
 	_, err := e.db.conn.ExecContext(context.Background(), "rollback")
-	return e.explain(err)
+	return e.explainError(err)
 }
 
-// abandon ends a transaction that may have begun: when a context ends in time,
+// abandonTransaction ends a transaction that may have begun: when a context ends in time,
 // the driver reports the end of it, also of a statement that succeeded.
-func (e *Edit) abandon() { _, _ = e.db.conn.ExecContext(context.Background(), "rollback") }
+func (e *Edit) abandonTransaction() { _, _ = e.db.conn.ExecContext(context.Background(), "rollback") }
 
-// Trial makes changes, and takes all of them back again. What was changed before stays,
+// TryChanges makes changes, and takes all of them back again. What was changed before stays,
 // and is what Changes tells. It does nothing where the database has no rules that could
 // make undo fail where a repair did not: to try it costs as much as the repair.
-func (e *Edit) Trial(ctx context.Context, do func() error) error {
-	if err := e.ready(); err != nil {
+func (e *Edit) TryChanges(ctx context.Context, do func() error) error {
+	if err := e.checkReady(); err != nil {
 		return err
 	}
-	if has, err := e.db.rules(ctx); err != nil || !has {
-		return e.settle(err)
+	if has, err := e.db.hasRules(ctx); err != nil || !has {
+		return e.rememberError(err)
 	}
 	if _, err := e.db.conn.ExecContext(ctx, "savepoint trial"); err != nil {
-		return e.settle(err)
+		return e.rememberError(err)
 	}
 	log, before := e.log, e.guard.strays
 	e.log, e.trying = newChangeLog(), true
@@ -429,7 +429,7 @@ func (e *Edit) Trial(ctx context.Context, do func() error) error {
 		return err
 	}
 	if err == nil {
-		err = e.strayed()
+		err = e.strayError()
 	}
 	e.log, e.trying, e.reverting, e.failed = log, false, false, nil
 	e.guard.strays, e.guard.leaving = before, map[rowKey]bool{}
@@ -437,7 +437,7 @@ func (e *Edit) Trial(ctx context.Context, do func() error) error {
 	if failed == nil {
 		_, failed = e.db.conn.ExecContext(ctx, "release trial")
 	}
-	return errors.Join(err, e.settle(failed))
+	return errors.Join(err, e.rememberError(failed))
 }
 
 // rowKey is a row of a table.
@@ -475,7 +475,7 @@ type change struct {
 
 func (g *guard) reset() { *g = guard{leaving: map[rowKey]bool{}, derived: g.derived} }
 
-func (g *guard) notice(d modernc.SQLitePreUpdateData) {
+func (g *guard) noteChange(d modernc.SQLitePreUpdateData) {
 	if d.DatabaseName != "main" || d.TableName == sequenceTable && g.sequences {
 		return
 	}
@@ -502,8 +502,8 @@ func (g *guard) notice(d modernc.SQLitePreUpdateData) {
 // errStray is in the error about a row that changed without being recorded.
 var errStray = errors.New("a row changed besides")
 
-// strayed is the problem with rows that changed without being recorded.
-func (e *Edit) strayed() error {
+// strayError is the problem with rows that changed without being recorded.
+func (e *Edit) strayError() error {
 	if len(e.guard.strays) == 0 {
 		return nil
 	}
@@ -515,9 +515,9 @@ func (e *Edit) strayed() error {
 	}
 }
 
-// run runs a statement that changes one row, and says which one.
-func (e *Edit) run(ctx context.Context, c change, query string, args ...any) (rowKey, error) {
-	s, err := e.prepare(ctx, query)
+// execOnRow runs a statement that changes one row, and says which one.
+func (e *Edit) execOnRow(ctx context.Context, c change, query string, args ...any) (rowKey, error) {
+	s, err := e.prepareStatement(ctx, query)
 	if err != nil {
 		return rowKey{}, err
 	}
@@ -529,7 +529,7 @@ func (e *Edit) run(ctx context.Context, c change, query string, args ...any) (ro
 		e.guard.strays, e.guard.kept = e.guard.strays[:before], nil
 	}
 	if err == nil {
-		err = e.strayed()
+		err = e.strayError()
 	}
 	e.recordKept(e.guard.met, c.op)
 	if err == nil && e.guard.met == nil {

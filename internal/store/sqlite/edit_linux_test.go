@@ -44,7 +44,7 @@ func seenElsewhere(t *testing.T, path string) {
 
 func isHeld(t *testing.T, path string) {
 	t.Helper()
-	handle, _, err := sniff(path)
+	handle, _, err := sniffFile(path)
 	ok(t, err)
 	defer func() { _ = handle.Close() }()
 	if w, err := probeDatabase(handle); err != nil || w.State != session.WriterLive {

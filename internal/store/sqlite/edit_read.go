@@ -11,27 +11,27 @@ import (
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
-// stored reads columns of a row exactly as they are stored; nil when there is
+// readStored reads columns of a row exactly as they are stored; nil when there is
 // no such row.
-func (e *Edit) stored(ctx context.Context, key rowKey, columns []string) (table.Image, error) {
-	t, err := e.shape(ctx, key.table)
+func (e *Edit) readStored(ctx context.Context, key rowKey, columns []string) (table.Image, error) {
+	t, err := e.loadShape(ctx, key.table)
 	if err != nil {
 		return nil, err
 	}
-	s, err := e.prepare(ctx, "select "+t.rowid+exactly(columns)+" from "+Quoted(key.table)+" where "+t.rowid+" = ?")
+	s, err := e.prepareStatement(ctx, "select "+t.rowid+exactColumns(columns)+" from "+Quoted(key.table)+" where "+t.rowid+" = ?")
 	if err != nil {
 		return nil, err
 	}
-	values, err := one(s.QueryContext(ctx, key.row))(1 + len(columns))
+	values, err := firstRow(s.QueryContext(ctx, key.row))(1 + len(columns))
 	if err != nil || values == nil {
 		return nil, err
 	}
 	return imageOf(columns, values[1:]), nil
 }
 
-// exactly lists columns to read, each after a comma. The plus takes their
+// exactColumns lists columns to read, each after a comma. The plus takes their
 // declared types off: the driver would make times of columns with some.
-func exactly(columns []string) string {
+func exactColumns(columns []string) string {
 	var b strings.Builder
 	for _, c := range columns {
 		b.WriteString(", +" + Quoted(c))
@@ -39,8 +39,8 @@ func exactly(columns []string) string {
 	return b.String()
 }
 
-// one makes a reader of the first row of a result, nil when it is empty.
-func one(rows *sql.Rows, err error) func(columns int) ([]any, error) {
+// firstRow makes a reader of the first row of a result, nil when it is empty.
+func firstRow(rows *sql.Rows, err error) func(columns int) ([]any, error) {
 	return func(columns int) (values []any, _ error) {
 		if err != nil {
 			return nil, err
@@ -63,11 +63,11 @@ type tableShape struct {
 	columns     []string
 }
 
-func (e *Edit) shape(ctx context.Context, table string) (tableShape, error) {
+func (e *Edit) loadShape(ctx context.Context, table string) (tableShape, error) {
 	if t, ok := e.tables[table]; ok {
 		return t, nil
 	}
-	columns, err := e.db.columns(ctx)
+	columns, err := e.db.readColumns(ctx)
 	if err != nil {
 		return tableShape{}, err
 	}
@@ -81,16 +81,16 @@ func (e *Edit) shape(ctx context.Context, table string) (tableShape, error) {
 	return e.tables[table], err
 }
 
-// has refuses names that are no column. SQLite would take one for a text.
-func (t tableShape) has(e *Edit, column string) error {
+// checkColumn refuses names that are no column. SQLite would take one for a text.
+func (t tableShape) checkColumn(e *Edit, column string) error {
 	if slices.Contains(t.columns, column) {
 		return nil
 	}
 	return problem.New(problem.RolledBack, "", "%s was not changed: its table %s has no column %s", e.db.File.Path, t.name, column)
 }
 
-// prepare keeps statements: a repair repeats a few of them many times.
-func (e *Edit) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+// prepareStatement keeps statements: a repair repeats a few of them many times.
+func (e *Edit) prepareStatement(ctx context.Context, query string) (*sql.Stmt, error) {
 	if s, ok := e.statements[query]; ok {
 		return s, nil
 	}

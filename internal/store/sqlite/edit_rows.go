@@ -20,47 +20,47 @@ import (
 
 // Insert adds a row and returns its rowid.
 func (e *Edit) Insert(ctx context.Context, into string, row []table.Field) (table.Place, error) {
-	if err := e.ready(); err != nil {
+	if err := e.checkReady(); err != nil {
 		return 0, err
 	}
-	rowid, err := e.insert(ctx, into, nil, row)
-	return table.Place(rowid), e.settle(err)
+	rowid, err := e.insertRow(ctx, into, nil, row)
+	return table.Place(rowid), e.rememberError(err)
 }
 
 // Update changes columns of a row. Unless each of them holds exactly its old
 // value, nothing is changed and the error is a problem of class RolledBack.
 func (e *Edit) Update(ctx context.Context, of string, at table.Place, fields []table.FieldChange) error {
-	if err := e.ready(); err != nil {
+	if err := e.checkReady(); err != nil {
 		return err
 	}
-	return e.settle(e.update(ctx, rowKey{of, int64(at)}, fields))
+	return e.rememberError(e.updateRow(ctx, rowKey{of, int64(at)}, fields))
 }
 
 // Delete removes a row, which must exist. Rows that refer to it must be gone
 // or refer elsewhere before: what SQLite would change besides is refused.
 func (e *Edit) Delete(ctx context.Context, from string, at table.Place) error {
-	if err := e.ready(); err != nil {
+	if err := e.checkReady(); err != nil {
 		return err
 	}
-	return e.settle(e.delete(ctx, rowKey{from, int64(at)}))
+	return e.rememberError(e.deleteRow(ctx, rowKey{from, int64(at)}))
 }
 
 // Lock implements table.Editor: Begin has locked the database.
 func (e *Edit) Lock(context.Context, table.Selection, ...string) error { return nil }
 
-// Numbers implements table.Writer. Numbers are never left to SQLite, which may use those
+// ReserveNumbers implements table.Writer. Numbers are never left to SQLite, which may use those
 // of deleted rows again; a repair that put other rows in the place of such could not be
 // undone row by row. An AUTOINCREMENT table remembers the highest that it ever had.
-func (e *Edit) Numbers(ctx context.Context, of, column string, count int) ([]int64, error) {
-	if err := e.ready(); err != nil {
+func (e *Edit) ReserveNumbers(ctx context.Context, of, column string, count int) ([]int64, error) {
+	if err := e.checkReady(); err != nil {
 		return nil, err
 	}
 	var highest sql.NullInt64
 	err := e.db.QueryRow(ctx, "select cast(max("+Quoted(column)+") as integer) from "+Quoted(of)).Scan(&highest)
 	if err != nil {
-		return nil, e.explain(err)
+		return nil, e.explainError(err)
 	}
-	remembered, err := e.sequence(ctx, of)
+	remembered, err := e.readSequence(ctx, of)
 	seq, _ := remembered["seq"].(int64)
 	for key := range e.log.rows { // one that left in this transaction, too
 		if column == table.RowPlace && key.table == of {
@@ -71,12 +71,12 @@ func (e *Edit) Numbers(ctx context.Context, of, column string, count int) ([]int
 	for i := range numbers {
 		numbers[i] = max(highest.Int64, seq, 0) + 1 + int64(i)
 	}
-	return numbers, e.explain(err)
+	return numbers, e.explainError(err)
 }
 
-// insert adds a row under the given rowid, or under one that SQLite chooses.
-func (e *Edit) insert(ctx context.Context, of string, rowid *int64, row []table.Field) (int64, error) {
-	t, err := e.shape(ctx, of)
+// insertRow adds a row under the given rowid, or under one that SQLite chooses.
+func (e *Edit) insertRow(ctx context.Context, of string, rowid *int64, row []table.Field) (int64, error) {
+	t, err := e.loadShape(ctx, of)
 	if err != nil {
 		return 0, err
 	}
@@ -86,7 +86,7 @@ func (e *Edit) insert(ctx context.Context, of string, rowid *int64, row []table.
 		names, args = append(names, t.rowid), append(args, *rowid)
 	}
 	for _, f := range row {
-		if err := t.has(e, f.Name); err != nil && f.Name != table.RowPlace {
+		if err := t.checkColumn(e, f.Name); err != nil && f.Name != table.RowPlace {
 			return 0, err
 		}
 		names, args = append(names, Quoted(f.Name)), append(args, f.Value)
@@ -95,33 +95,33 @@ func (e *Edit) insert(ctx context.Context, of string, rowid *int64, row []table.
 	if len(names) > 0 {
 		values = "(" + strings.Join(names, ", ") + ") values(?" + strings.Repeat(", ?", len(names)-1) + ")"
 	}
-	before, err := e.sequence(ctx, of)
+	before, err := e.readSequence(ctx, of)
 	if err != nil {
 		return 0, err
 	}
-	key, err := e.run(ctx, change{lib.SQLITE_INSERT, rowKey{table: of}}, "insert into "+Quoted(of)+values, args...)
+	key, err := e.execOnRow(ctx, change{lib.SQLITE_INSERT, rowKey{table: of}}, "insert into "+Quoted(of)+values, args...)
 	if err != nil {
 		return 0, err
 	}
-	if err := e.record(ctx, key, nil, t.columns); err != nil {
+	if err := e.recordRow(ctx, key, nil, t.columns); err != nil {
 		return 0, err
 	}
-	after, err := e.sequence(ctx, of)
+	after, err := e.readSequence(ctx, of)
 	if err == nil && !before.Equal(after) {
 		e.log.addSequence(of, before, after)
 	}
 	return key.row, err
 }
 
-func (e *Edit) update(ctx context.Context, key rowKey, fields []table.FieldChange) error {
-	t, err := e.shape(ctx, key.table)
+func (e *Edit) updateRow(ctx context.Context, key rowKey, fields []table.FieldChange) error {
+	t, err := e.loadShape(ctx, key.table)
 	if err != nil || len(fields) == 0 {
 		return err
 	}
 	var names, sets []string
 	var args []any
 	for _, f := range fields {
-		if err := t.has(e, f.Name); err != nil {
+		if err := t.checkColumn(e, f.Name); err != nil {
 			return err
 		}
 		names, sets, args = append(names, f.Name), append(sets, Quoted(f.Name)+" = ?"), append(args, f.New)
@@ -129,7 +129,7 @@ func (e *Edit) update(ctx context.Context, key rowKey, fields []table.FieldChang
 	if done, err := e.updateNumbers(ctx, t, key, fields, sets, args); done || err != nil {
 		return err
 	}
-	before, err := e.stored(ctx, key, names)
+	before, err := e.readStored(ctx, key, names)
 	if err != nil {
 		return err
 	}
@@ -137,21 +137,21 @@ func (e *Edit) update(ctx context.Context, key rowKey, fields []table.FieldChang
 		return e.notAsPlanned(key, "it does not exist")
 	}
 	for _, f := range fields {
-		if !table.Same(before[f.Name], f.Old) {
+		if !table.SameValue(before[f.Name], f.Old) {
 			return e.notAsPlanned(key, f.Name+" holds another value")
 		}
 	}
-	loose, err := e.loose(ctx, key, names)
+	loose, err := e.isLoose(ctx, key, names)
 	if err != nil {
 		return err
 	}
-	_, err = e.run(ctx, change{lib.SQLITE_UPDATE, key},
+	_, err = e.execOnRow(ctx, change{lib.SQLITE_UPDATE, key},
 		"update "+Quoted(key.table)+" set "+strings.Join(sets, ", ")+" where "+t.rowid+" = ?", append(args, key.row)...)
 	if err == nil {
-		err = e.record(ctx, key, before, names)
+		err = e.recordRow(ctx, key, before, names)
 	}
 	if loose {
-		e.log.loosen(key)
+		e.log.markLoose(key)
 	}
 	return err
 }
@@ -174,58 +174,58 @@ func (e *Edit) updateNumbers(ctx context.Context, t tableShape, key rowKey, fiel
 		where += " and typeof(" + Quoted(f.Name) + ") = 'integer' and " + Quoted(f.Name) + " = ?"
 		args = append(args, old)
 	}
-	_, err = e.run(ctx, change{lib.SQLITE_UPDATE, key}, "update "+Quoted(key.table)+" set "+strings.Join(sets, ", ")+where, args...)
+	_, err = e.execOnRow(ctx, change{lib.SQLITE_UPDATE, key}, "update "+Quoted(key.table)+" set "+strings.Join(sets, ", ")+where, args...)
 	if err != nil && e.guard.met == nil && problem.ClassOf(err) == problem.RolledBack {
 		return false, nil // no such row: the other way says what is there
 	}
 	if err != nil {
 		return false, err
 	}
-	e.log.add(key, before, after)
+	e.log.addChange(key, before, after)
 	return true, nil
 }
 
-// record logs a row as it is stored now. A `returning` clause would not do: it
+// recordRow logs a row as it is stored now. A `returning` clause would not do: it
 // shows the 0 of a REAL column as an integer.
-func (e *Edit) record(ctx context.Context, key rowKey, before table.Image, columns []string) error {
-	after, err := e.stored(ctx, key, columns)
+func (e *Edit) recordRow(ctx context.Context, key rowKey, before table.Image, columns []string) error {
+	after, err := e.readStored(ctx, key, columns)
 	if err == nil {
-		e.log.add(key, before, after)
+		e.log.addChange(key, before, after)
 	}
 	return err
 }
 
-func (e *Edit) delete(ctx context.Context, key rowKey) error {
-	t, err := e.shape(ctx, key.table)
+func (e *Edit) deleteRow(ctx context.Context, key rowKey) error {
+	t, err := e.loadShape(ctx, key.table)
 	if err != nil {
 		return err
 	}
-	before, err := e.stored(ctx, key, t.columns)
+	before, err := e.readStored(ctx, key, t.columns)
 	if err != nil {
 		return err
 	}
 	if before == nil {
 		return e.notAsPlanned(key, "it does not exist")
 	}
-	return e.remove(ctx, key, before)
+	return e.deleteKnownRow(ctx, key, before)
 }
 
-// remove deletes a row, which the log shall show as it was before.
-func (e *Edit) remove(ctx context.Context, key rowKey, before table.Image) error {
-	t, err := e.shape(ctx, key.table)
+// deleteKnownRow deletes a row, which the log shall show as it was before.
+func (e *Edit) deleteKnownRow(ctx context.Context, key rowKey, before table.Image) error {
+	t, err := e.loadShape(ctx, key.table)
 	if err != nil {
 		return err
 	}
-	loose, err := e.loose(ctx, key, nil)
+	loose, err := e.isLoose(ctx, key, nil)
 	if err != nil {
 		return err
 	}
-	_, err = e.run(ctx, change{lib.SQLITE_DELETE, key}, "delete from "+Quoted(key.table)+" where "+t.rowid+" = ?", key.row)
+	_, err = e.execOnRow(ctx, change{lib.SQLITE_DELETE, key}, "delete from "+Quoted(key.table)+" where "+t.rowid+" = ?", key.row)
 	if err == nil {
-		e.log.add(key, before, nil)
+		e.log.addChange(key, before, nil)
 	}
 	if loose {
-		e.log.loosen(key)
+		e.log.markLoose(key)
 	}
 	return err
 }
@@ -241,7 +241,7 @@ func (e *Edit) foreignKeys(ctx context.Context) ([]ForeignKey, error) {
 	if e.keys != nil {
 		return e.keys, nil
 	}
-	tables, err := e.db.columns(ctx)
+	tables, err := e.db.readColumns(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -256,9 +256,9 @@ func (e *Edit) foreignKeys(ctx context.Context) ([]ForeignKey, error) {
 	return e.keys, nil
 }
 
-// loose reports whether a foreign key of a row leads nowhere, of those that have one of
+// isLoose reports whether a foreign key of a row leads nowhere, of those that have one of
 // the columns; nil for all columns.
-func (e *Edit) loose(ctx context.Context, key rowKey, columns []string) (bool, error) {
+func (e *Edit) isLoose(ctx context.Context, key rowKey, columns []string) (bool, error) {
 	keys, err := e.foreignKeys(ctx)
 	if err != nil {
 		return false, err
@@ -278,22 +278,22 @@ func (e *Edit) loose(ctx context.Context, key rowKey, columns []string) (bool, e
 	if where == nil {
 		return false, nil
 	}
-	t, err := e.shape(ctx, key.table)
+	t, err := e.loadShape(ctx, key.table)
 	if err != nil {
 		return false, err
 	}
-	s, err := e.prepare(ctx, "select 1 from "+Quoted(key.table)+" c where c."+t.rowid+" = ? and ("+strings.Join(where, " or ")+")")
+	s, err := e.prepareStatement(ctx, "select 1 from "+Quoted(key.table)+" c where c."+t.rowid+" = ? and ("+strings.Join(where, " or ")+")")
 	if err != nil {
 		return false, err
 	}
-	found, err := one(s.QueryContext(ctx, key.row))(1)
+	found, err := firstRow(s.QueryContext(ctx, key.row))(1)
 	return found != nil, err
 }
 
-// Unbind begins a transaction in which nothing was changed yet again without foreign
+// DisableForeignKeys begins a transaction in which nothing was changed yet again without foreign
 // keys, which would refuse rows that were loose before the repair, too. A Revert does
 // this, and tests itself what foreign keys are there for.
-func (e *Edit) Unbind(ctx context.Context) error {
+func (e *Edit) DisableForeignKeys(ctx context.Context) error {
 	if e.reverting || e.trying || len(e.log.rows)+len(e.log.sequences) > 0 {
 		return nil
 	}
@@ -307,27 +307,27 @@ func (e *Edit) Unbind(ctx context.Context) error {
 	if _, err := e.db.conn.ExecContext(ctx, "pragma foreign_keys = off"); err != nil {
 		return err
 	}
-	if err := e.begin(ctx); err != nil {
+	if err := e.beginImmediate(ctx); err != nil {
 		return err
 	}
 	e.reverting = true
 	now, err := e.Version(ctx)
 	if err == nil && now != version {
-		err = moved(e.db.File.Path)
+		err = movedError(e.db.File.Path)
 	}
 	return err
 }
 
-// bound makes sure of what foreign keys are there for, when changes have been taken
+// verifyReferences makes sure of what foreign keys are there for, when changes have been taken
 // back: nothing names a row that is gone, and no row that is back names nothing, but
 // for those that did before.
-func (e *Edit) bound(ctx context.Context, rows []table.RowChange) error {
+func (e *Edit) verifyReferences(ctx context.Context, rows []table.RowChange) error {
 	keys, err := e.foreignKeys(ctx)
 	if err != nil {
 		return err
 	}
 	for _, k := range keys {
-		if err := e.unnamed(ctx, k, rows); err != nil {
+		if err := e.verifyUnreferenced(ctx, k, rows); err != nil {
 			return err
 		}
 	}
@@ -341,7 +341,7 @@ func (e *Edit) bound(ctx context.Context, rows []table.RowChange) error {
 			columns = append(columns, name)
 		}
 		slices.Sort(columns)
-		loose, err := e.loose(ctx, key, columns)
+		loose, err := e.isLoose(ctx, key, columns)
 		if err != nil {
 			return err
 		}
@@ -352,9 +352,9 @@ func (e *Edit) bound(ctx context.Context, rows []table.RowChange) error {
 	return nil
 }
 
-// unnamed makes sure that no row names by a key one that has gone. Where it can, one query
+// verifyUnreferenced makes sure that no row names by a key one that has gone. Where it can, one query
 // asks for all of them: without an index each one goes over a whole table.
-func (e *Edit) unnamed(ctx context.Context, k ForeignKey, rows []table.RowChange) error {
+func (e *Edit) verifyUnreferenced(ctx context.Context, k ForeignKey, rows []table.RowChange) error {
 	var gone [][]table.Value
 	for _, c := range rows {
 		key := make([]table.Value, len(k.Columns))
@@ -369,7 +369,7 @@ func (e *Edit) unnamed(ctx context.Context, k ForeignKey, rows []table.RowChange
 		return nil
 	}
 	if all, ok := parameterOf(gone); ok {
-		return e.unnamedBy(ctx, k, among(k.Columns), all)
+		return e.unnamedBy(ctx, k, keyCondition(k.Columns), all)
 	}
 	for _, key := range gone {
 		args := make([]any, len(key))
@@ -384,23 +384,23 @@ func (e *Edit) unnamed(ctx context.Context, k ForeignKey, rows []table.RowChange
 }
 
 func (e *Edit) unnamedBy(ctx context.Context, k ForeignKey, where string, args ...any) error {
-	t, err := e.shape(ctx, k.From)
+	t, err := e.loadShape(ctx, k.From)
 	if err != nil {
 		return err
 	}
-	s, err := e.prepare(ctx, "select "+t.rowid+" from "+Quoted(k.From)+" where "+where+" limit 1")
+	s, err := e.prepareStatement(ctx, "select "+t.rowid+" from "+Quoted(k.From)+" where "+where+" limit 1")
 	if err != nil {
 		return err
 	}
-	found, err := one(s.QueryContext(ctx, args...))(1)
+	found, err := firstRow(s.QueryContext(ctx, args...))(1)
 	if err != nil || found == nil {
 		return err
 	}
-	return e.depends(rowKey{k.From, found[0].(int64)})
+	return e.dependentError(rowKey{k.From, found[0].(int64)})
 }
 
-// depends is the problem with a row that needs one that would go.
-func (e *Edit) depends(on rowKey) error {
+// dependentError is the problem with a row that needs one that would go.
+func (e *Edit) dependentError(on rowKey) error {
 	return problem.New(problem.Busy, afterRefusal, "%s was not changed: %s was added or changed after the repair, and needs a record that undo would remove", e.db.File.Path, on)
 }
 
@@ -412,7 +412,7 @@ func (e *Edit) parentGone(err error) error {
 	}
 }
 
-func moved(path string) error {
+func movedError(path string) error {
 	return &problem.Error{
 		Class: problem.Busy,
 		What:  path + " changed after it was backed up: another process wrote to it",
@@ -421,8 +421,8 @@ func moved(path string) error {
 	}
 }
 
-// held is the problem with a database that another process has open.
-func held(path string, w Writer) error {
+// heldError is the problem with a database that another process has open.
+func heldError(path string, w Writer) error {
 	who := w.Name
 	if who == "" {
 		who = "another process"
@@ -441,7 +441,7 @@ const afterRefusal = "nothing was changed; to go back all the same, restore the 
 
 func notWritable(path, part string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
-		return full(path, filepath.Dir(path), err)
+		return diskFullError(path, filepath.Dir(path), err)
 	}
 	return &problem.Error{
 		Class: problem.Unreadable,
@@ -451,7 +451,7 @@ func notWritable(path, part string, err error) error {
 	}
 }
 
-func full(path, folder string, err error) error {
+func diskFullError(path, folder string, err error) error {
 	return &problem.Error{
 		Class: problem.Unreadable, Err: err,
 		What: path + " was not changed: the disk is full",
@@ -462,9 +462,9 @@ func full(path, folder string, err error) error {
 // addedRules is what to do about a database with rules of its own.
 const addedRules = "if somebody added a trigger, a foreign key or another rule to it, remove that during the repair"
 
-// explain turns an error of a write into a problem for people. Nothing that
+// explainError turns an error of a write into a problem for people. Nothing that
 // the transaction did remains after any of them.
-func (e *Edit) explain(err error) error {
+func (e *Edit) explainError(err error) error {
 	if err == nil || problem.ClassOf(err) != 0 || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
@@ -473,14 +473,14 @@ func (e *Edit) explain(err error) error {
 	case lib.SQLITE_INTERRUPT: // only the end of a context interrupts
 		return context.Canceled
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL:
-		return busy(path, e.probeOthers(), err)
+		return busyError(path, e.probeOthers(), err)
 	case lib.SQLITE_FULL:
-		if table := e.exhausted(); table != "" {
+		if table := e.exhaustedTable(); table != "" {
 			p.Class, p.Next = problem.RolledBack, "give that row a smaller number in a copy, and repair the copy"
 			p.What = path + " was not changed: a row of " + table + " has the largest possible number, so no row can be added"
 			return p
 		}
-		return full(path, filepath.Dir(e.db.File.real), err)
+		return diskFullError(path, filepath.Dir(e.db.File.real), err)
 	case lib.SQLITE_READONLY, lib.SQLITE_PERM, lib.SQLITE_CANTOPEN, lib.SQLITE_IOERR:
 		if moved := e.Replaced(); moved != nil {
 			return moved
@@ -496,9 +496,9 @@ func (e *Edit) explain(err error) error {
 	return p
 }
 
-// exhausted names a table that counts its rows (AUTOINCREMENT) and has reached the last
+// exhaustedTable names a table that counts its rows (AUTOINCREMENT) and has reached the last
 // number, for which SQLite reports a full disk; "" if every table has numbers left.
-func (e *Edit) exhausted() string {
+func (e *Edit) exhaustedTable() string {
 	ctx := context.Background() // of the write that failed nothing is known but its error
 	rows, err := e.db.Query(ctx, "select name from sqlite_sequence")
 	if err != nil {

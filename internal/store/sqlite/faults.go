@@ -45,27 +45,27 @@ func (db *DB) Damaged() error {
 	return nil
 }
 
-// fault is a defect of a part of the file, which every test names differently:
+// newFault is a defect of a part of the file, which every test names differently:
 // findings are told apart by their place.
-func fault(kind session.FaultKind, part, format string, args ...any) session.Fault {
+func newFault(kind session.FaultKind, part, format string, args ...any) session.Fault {
 	return session.Fault{
 		Kind: kind, Item: -1, Ref: session.Ref{Table: "file", Key: part}, Detail: fmt.Sprintf(format, args...),
 	}
 }
 
-// damaged reports that so many pages or commits are damaged or lost, 0 where they
+// addDamage reports that so many pages or commits are damaged or lost, 0 where they
 // cannot be counted.
-func (db *DB) damaged(part string, count int, format string, args ...any) {
-	f := fault(session.StoreDamaged, part, format, args...)
+func (db *DB) addDamage(part string, count int, format string, args ...any) {
+	f := newFault(session.StoreDamaged, part, format, args...)
 	f.Count = count
 	db.faults = append(db.faults, f)
 }
 
-// inspect runs the cheap tests. The read transaction is open.
-func (db *DB) inspect(ctx context.Context) error {
+// inspectFile runs the cheap tests. The read transaction is open.
+func (db *DB) inspectFile(ctx context.Context) error {
 	if db.access == shared {
 		// The lock is newer than the first look. A copy is as old as it.
-		if err := db.File.read(db.handle); err != nil {
+		if err := db.File.readHeader(db.handle); err != nil {
 			return err
 		}
 	}
@@ -98,7 +98,7 @@ func (db *DB) inspectLength(filePages uint32, wal walWalk) error {
 	case want == 0:
 	case missing > 0:
 		db.truncated = true
-		db.damaged("length", int(missing), "the file is truncated: %d of its %d pages (%s) are missing, with their messages",
+		db.addDamage("length", int(missing), "the file is truncated: %d of its %d pages (%s) are missing, with their messages",
 			missing, want, bytesText(missing*pageSize))
 	case filePages > want && wal.committed == 0:
 		tail := make([]byte, pageSize)
@@ -106,11 +106,11 @@ func (db *DB) inspectLength(filePages uint32, wal walWalk) error {
 			return err
 		}
 		if !bytes.Equal(tail, make([]byte, pageSize)) { // else room that a file system extension reserved
-			db.damaged("length", int(filePages-want), "the file is longer than its header says (%d instead of %d pages): it was copied while "+
+			db.addDamage("length", int(filePages-want), "the file is longer than its header says (%d instead of %d pages): it was copied while "+
 				"a program used it, without its -wal; the newest messages are missing", filePages, want)
 		}
 	case rest != 0:
-		db.damaged("length", 0, "the last page of the file is incomplete: %d bytes are missing", pageSize-rest)
+		db.addDamage("length", 0, "the last page of the file is incomplete: %d bytes are missing", pageSize-rest)
 	}
 	return nil
 }
@@ -123,34 +123,34 @@ func (db *DB) inspectRoom(ctx context.Context) error {
 	}
 	size := int64(db.File.Header.PageSize)
 	if free*4 > pages && free*size > 1<<20 {
-		db.faults = append(db.faults, fault(session.Housekeeping, "free",
+		db.faults = append(db.faults, newFault(session.Housekeeping, "free",
 			"%s of the %s in the file are free: close the runtime and write a compact copy with "+
 				"`sqlite3 STORE \"VACUUM INTO 'compact.db'\"`", bytesText(free*size), bytesText(pages*size)))
 	}
 	if db.File.WAL > max(64<<20, db.File.Size) {
-		db.faults = append(db.faults, fault(session.Housekeeping, "wal",
+		db.faults = append(db.faults, newFault(session.Housekeeping, "wal",
 			"the -wal file has grown to %s, beside a database of %s: close the runtime, which writes it into the "+
 				"database", bytesText(db.File.WAL), bytesText(db.File.Size)))
 	}
 	return nil
 }
 
-// Deep runs the tests of SQLite that read the whole file: its structure, its
+// FindDeepFaults runs the tests of SQLite that read the whole file: its structure, its
 // indexes and its foreign keys. Damage is a fault; an error is something else, such as the
 // end of the context.
-func (db *DB) Deep(ctx context.Context) ([]session.Fault, error) {
+func (db *DB) FindDeepFaults(ctx context.Context) ([]session.Fault, error) {
 	if err := db.readAhead(ctx); err != nil {
 		return nil, err
 	}
-	return db.tests(ctx)
+	return db.runDeepTests(ctx)
 }
 
 // BeginDeep does what Deep does beside other reading, where a second connection certainly
 // sees the same, else when result is called. That must be done before the DB is closed.
 func (db *DB) BeginDeep(ctx context.Context) (result func() ([]session.Fault, error), err error) {
-	second, ok, err := db.Second(ctx)
+	second, ok, err := db.OpenSecond(ctx)
 	if err != nil || !ok {
-		return func() ([]session.Fault, error) { return db.Deep(ctx) }, err
+		return func() ([]session.Fault, error) { return db.FindDeepFaults(ctx) }, err
 	}
 	if err := db.readAhead(ctx); err != nil {
 		return nil, errors.Join(err, second.Close())
@@ -159,7 +159,7 @@ func (db *DB) BeginDeep(ctx context.Context) (result func() ([]session.Fault, er
 	var faults []session.Fault
 	var failed error
 	running.Go(func() {
-		faults, failed = second.tests(ctx)
+		faults, failed = second.runDeepTests(ctx)
 		failed = errors.Join(failed, second.Close())
 	})
 	return func() ([]session.Fault, error) {
@@ -168,9 +168,9 @@ func (db *DB) BeginDeep(ctx context.Context) (result func() ([]session.Fault, er
 	}, nil
 }
 
-// tests are those of Deep.
-func (db *DB) tests(ctx context.Context) ([]session.Fault, error) {
-	structure, err := db.integrity(ctx)
+// runDeepTests are those of Deep.
+func (db *DB) runDeepTests(ctx context.Context) ([]session.Fault, error) {
+	structure, err := db.checkIntegrity(ctx)
 	if err != nil {
 		return nil, db.Explain(err)
 	}
@@ -208,9 +208,9 @@ func (db *DB) readAhead(ctx context.Context) error {
 // count, too.
 const maxLines = 100_000
 
-// integrity runs SQLite's test of all pages, and of the indexes beside their tables.
-func (db *DB) integrity(ctx context.Context) ([]session.Fault, error) {
-	found := structureFaults{structures: db.structures(ctx)}
+// checkIntegrity runs SQLite's test of all pages, and of the indexes beside their tables.
+func (db *DB) checkIntegrity(ctx context.Context) ([]session.Fault, error) {
+	found := structureFaults{structures: db.structuresByRoot(ctx)}
 	rows, err := db.Query(ctx, "pragma integrity_check("+strconv.Itoa(maxLines)+")")
 	if err == nil {
 		defer func() { _ = rows.Close() }()
@@ -220,14 +220,14 @@ func (db *DB) integrity(ctx context.Context) ([]session.Fault, error) {
 				return nil, err
 			}
 			for line := range strings.Lines(text) {
-				found.add(strings.TrimSpace(line))
+				found.addLine(strings.TrimSpace(line))
 			}
 		}
 		err = rows.Err()
 	}
-	faults := found.list()
+	faults := found.listFaults()
 	if IsCorrupt(err) {
-		return append(faults, fault(session.StoreDamaged, "structure-end", "the check of the structure ended early: %s", err)), nil
+		return append(faults, newFault(session.StoreDamaged, "structure-end", "the check of the structure ended early: %s", err)), nil
 	}
 	return faults, err
 }
@@ -247,7 +247,7 @@ type structureFaults struct {
 	faults     map[string]*session.Fault
 }
 
-func (s *structureFaults) add(line string) {
+func (s *structureFaults) addLine(line string) {
 	if line == "" || line == "ok" || strings.HasPrefix(line, "***") {
 		return
 	}
@@ -255,7 +255,7 @@ func (s *structureFaults) add(line string) {
 	key := "structure-" + of.name
 	f, known := s.faults[key]
 	if !known {
-		f = new(s.fault(key, of, line))
+		f = new(s.lineFault(key, of, line))
 		if s.faults == nil {
 			s.faults = map[string]*session.Fault{}
 		}
@@ -267,29 +267,29 @@ func (s *structureFaults) add(line string) {
 // aboutRow are lines that say what a row holds: SQLite stored it, and can read it.
 var aboutRow = pattern.Lazy(`^(\S+ value in|CHECK constraint failed in) `)
 
-func (s *structureFaults) fault(key string, of structure, line string) session.Fault {
+func (s *structureFaults) lineFault(key string, of structure, line string) session.Fault {
 	switch {
 	case aboutRow().MatchString(line):
-		return fault(session.Housekeeping, key, "some rows do not match the definition of their table: %s", line)
+		return newFault(session.Housekeeping, key, "some rows do not match the definition of their table: %s", line)
 	case of.index:
 		return indexFault(of.name, line)
 	}
 	if of.table {
-		return fault(session.StoreDamaged, key, "the pages of %s are damaged: %s", of.name, line)
+		return newFault(session.StoreDamaged, key, "the pages of %s are damaged: %s", of.name, line)
 	}
-	return fault(session.StoreDamaged, key, "the structure of the file is damaged: %s", line)
+	return newFault(session.StoreDamaged, key, "the structure of the file is damaged: %s", line)
 }
 
 // indexFault tells of an index that does not match its table.
 func indexFault(name, detail string) session.Fault {
-	f := fault(session.StoreDamaged, "structure-"+name, "the index %s does not match its table (%s): programs that use it miss rows (sessctl reads without it)",
+	f := newFault(session.StoreDamaged, "structure-"+name, "the index %s does not match its table (%s): programs that use it miss rows (sessctl reads without it)",
 		name, detail)
 	f.Remedy = "if nothing else is damaged, rebuild the index in a copy: copy the file with its -wal to another folder; sqlite3 COPY \"REINDEX\"; " +
 		"then sessctl check --deep COPY"
 	return f
 }
 
-func (s *structureFaults) list() []session.Fault {
+func (s *structureFaults) listFaults() []session.Fault {
 	var list []session.Fault
 	for _, key := range s.order {
 		f := *s.faults[key]
@@ -304,9 +304,9 @@ func (s *structureFaults) list() []session.Fault {
 	return list
 }
 
-// structures are the tables and indexes by the number of their root page, as far as
+// structuresByRoot are the tables and indexes by the number of their root page, as far as
 // they can be read.
-func (db *DB) structures(ctx context.Context) map[string]structure {
+func (db *DB) structuresByRoot(ctx context.Context) map[string]structure {
 	found := map[string]structure{}
 	rows, err := db.Query(ctx, "select rootpage, name, type = 'table', type = 'index' from sqlite_schema where rootpage > 0")
 	if err != nil {
@@ -353,7 +353,7 @@ func (db *DB) foreignKeys(ctx context.Context) ([]session.Fault, error) {
 			if err := rows.Scan(&table, &row, &parent, &key); err != nil {
 				return nil, err
 			}
-			f := fault(session.ForeignKey, "", "points to a row of %s that does not exist", parent)
+			f := newFault(session.ForeignKey, "", "points to a row of %s that does not exist", parent)
 			f.Ref = session.Ref{Table: table}
 			if row.Valid {
 				f.Ref.Key = strconv.FormatInt(row.Int64, 10)
@@ -364,9 +364,9 @@ func (db *DB) foreignKeys(ctx context.Context) ([]session.Fault, error) {
 	}
 	switch codeOf(err) & 0xff {
 	case lib.SQLITE_CORRUPT:
-		return append(faults, fault(session.StoreDamaged, "keys", "the check of the foreign keys ended early: %s", err)), nil
+		return append(faults, newFault(session.StoreDamaged, "keys", "the check of the foreign keys ended early: %s", err)), nil
 	case lib.SQLITE_ERROR: // a key that points to columns without a unique index
-		return append(faults, fault(session.ForeignKey, "keys", "the foreign keys cannot be checked: %s", err)), nil
+		return append(faults, newFault(session.ForeignKey, "keys", "the foreign keys cannot be checked: %s", err)), nil
 	}
 	return faults, err
 }

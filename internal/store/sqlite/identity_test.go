@@ -141,8 +141,8 @@ func TestOnlyWhatAnEditMadeIsDeleted(t *testing.T) {
 					t.Errorf("%s: before %v, after %v", suffixes[i], was[i], is[i])
 				}
 			}
-			if is.size(1) > 0 {
-				t.Errorf("%d bytes are left in the log", is.size(1))
+			if is.fileSize(1) > 0 {
+				t.Errorf("%d bytes are left in the log", is.fileSize(1))
 			}
 			if left := e.Left(); !strings.HasPrefix(left, tt.left) || (left == "") != (tt.left == "") {
 				t.Errorf("left: %q", left)

@@ -13,12 +13,12 @@ import (
 // mostIndexed is how many rows are looked up one by one.
 const mostIndexed = 20_000
 
-// Indexed are the rows of a table with one of the keys of a JSON list, in the order of their
+// IndexedRows are the rows of a table with one of the keys of a JSON list, in the order of their
 // rowids, as each of some indexes has them. A damaged index hides rows, so the indexes have
 // to agree, the pages of the rows have to be sound, and no row nearby, where those of one key
 // mostly are, may have such a key, too. The error says what is not so, or that there are so
 // many rows that reading all of the table is faster.
-func (db *DB) Indexed(ctx context.Context, table, key, list string, indexes ...string) (rows []int64, err error) {
+func (db *DB) IndexedRows(ctx context.Context, table, key, list string, indexes ...string) (rows []int64, err error) {
 	rowid, err := db.RowID(ctx, table)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (db *DB) Indexed(ctx context.Context, table, key, list string, indexes ...s
 			return nil, fmt.Errorf("more than %d rows of %s belong to it", mostIndexed, table)
 		}
 	}
-	if sound, err := db.sound(ctx, table, rows); err != nil || !sound {
+	if sound, err := db.areRowsSound(ctx, table, rows); err != nil || !sound {
 		return nil, errors.Join(err, fmt.Errorf("a page of %s is damaged", table))
 	}
 	const near = 16

@@ -34,7 +34,7 @@ type keySet struct {
 
 var keySeed = maphash.MakeSeed()
 
-func (s *keySet) insert(rowid int64, key []driver.Value) {
+func (s *keySet) insertKey(rowid int64, key []driver.Value) {
 	var h maphash.Hash
 	h.SetSeed(keySeed)
 	maphash.WriteComparable(&h, rowid)
@@ -65,7 +65,7 @@ type scannedTable struct {
 // insertKeys takes in the columns of a row that tableKeys names.
 func (t *scannedTable) insertKeys(rowid int64, row []driver.Value) {
 	for i, x := range t.indexes {
-		t.keys[i].insert(rowid, row[:len(x.key)])
+		t.keys[i].insertKey(rowid, row[:len(x.key)])
 		row = row[len(x.key):]
 	}
 }
@@ -78,7 +78,7 @@ func (db *DB) tableKeys(ctx context.Context, name string) (t scannedTable, colum
 	t.indexes, err = db.tableIndexes(ctx, name)
 	t.keys = make([]keySet, len(t.indexes))
 	for _, x := range t.indexes {
-		columns = append(columns, x.columns()...)
+		columns = append(columns, x.quotedColumns()...)
 	}
 	return t, columns, err
 }
@@ -135,7 +135,7 @@ func (db *DB) indexFaults(ctx context.Context) (faults []session.Fault, err erro
 // tableIndexes are the indexes of a table that hold a key of each of its rows. Texts of
 // UTF-16 have another order than those of UTF-8.
 func (db *DB) tableIndexes(ctx context.Context, name string) (indexes []tableIndex, err error) {
-	err = db.each(ctx, func(scan func(...any) error) error {
+	err = db.forEachRow(ctx, func(scan func(...any) error) error {
 		var index string
 		var c keyColumn
 		err := scan(&index, &c.name, &c.descending, &c.binary)
@@ -161,10 +161,10 @@ func (db *DB) compareIndex(ctx context.Context, name string, x tableIndex, want 
 	var got keySet
 	var last []driver.Value
 	disorder := false
-	columns := strings.Join(append([]string{rowid}, x.columns()...), ", ")
+	columns := strings.Join(append([]string{rowid}, x.quotedColumns()...), ", ")
 	err = db.Scan(ctx, "select count({scan}("+columns+")) from "+Quoted(name)+" indexed by "+Quoted(x.name), func(row []driver.Value) error {
-		got.insert(row[0].(int64), row[1:])
-		disorder = disorder || last != nil && x.compare(last, row) >= 0
+		got.insertKey(row[0].(int64), row[1:])
+		disorder = disorder || last != nil && x.compareEntries(last, row) >= 0
 		last = keepKey(last, row)
 		return nil
 	})
@@ -183,8 +183,8 @@ func (db *DB) compareIndex(ctx context.Context, name string, x tableIndex, want 
 	return "", nil
 }
 
-// columns are those of the key, as SQL spells them.
-func (x tableIndex) columns() []string {
+// quotedColumns are those of the key, as SQL spells them.
+func (x tableIndex) quotedColumns() []string {
 	columns := make([]string, len(x.key))
 	for i, c := range x.key {
 		columns[i] = Quoted(c.name)
@@ -192,9 +192,9 @@ func (x tableIndex) columns() []string {
 	return columns
 }
 
-// compare is the order of two entries of the index, each with its rowid in front; -1 where
+// compareEntries is the order of two entries of the index, each with its rowid in front; -1 where
 // a collation decides that is not that of the bytes.
-func (x tableIndex) compare(a, b []driver.Value) int {
+func (x tableIndex) compareEntries(a, b []driver.Value) int {
 	for i, c := range x.key {
 		n := compareValues(a[i+1], b[i+1])
 		if _, text := a[i+1].(string); text && !c.binary && n != 0 {

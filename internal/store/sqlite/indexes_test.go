@@ -66,7 +66,7 @@ func indexFaultsOf(t *testing.T, path string) string {
 	ok(t, err)
 	defer func() { _ = db.Close() }()
 	db.CompareIndexes = true
-	faults, err := db.Unscanned(t.Context())
+	faults, err := db.UnscannedFaults(t.Context())
 	ok(t, err)
 	var all []string
 	for _, f := range append(faults, db.Faults()...) {

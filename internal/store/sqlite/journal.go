@@ -40,9 +40,9 @@ func newChangeLog() changeLog {
 	return changeLog{rows: map[rowKey]*table.RowChange{}, sequences: map[string]*table.RowChange{}}
 }
 
-// add takes in that a row went from before to after, which are whole rows when
+// addChange takes in that a row went from before to after, which are whole rows when
 // the other is nil, else the same columns of it.
-func (l *changeLog) add(key rowKey, before, after table.Image) {
+func (l *changeLog) addChange(key rowKey, before, after table.Image) {
 	c, known := l.rows[key]
 	switch {
 	case !known:
@@ -50,16 +50,16 @@ func (l *changeLog) add(key rowKey, before, after table.Image) {
 	case after == nil && c.Before == nil:
 		delete(l.rows, key)
 	case after == nil: // the columns that had not changed before are as they were
-		c.Before, c.After = merged(before, c.Before), nil
+		c.Before, c.After = mergedImage(before, c.Before), nil
 	case c.Before == nil || before == nil:
-		c.After = merged(c.After, after)
+		c.After = mergedImage(c.After, after)
 	default:
-		c.Before, c.After = merged(before, c.Before), merged(c.After, after)
+		c.Before, c.After = mergedImage(before, c.Before), mergedImage(c.After, after)
 	}
 }
 
-// loosen notes that a foreign key of a row led nowhere before it changed.
-func (l *changeLog) loosen(key rowKey) {
+// markLoose notes that a foreign key of a row led nowhere before it changed.
+func (l *changeLog) markLoose(key rowKey) {
 	if c := l.rows[key]; c != nil && c.Before != nil {
 		c.Loose = true
 	}
@@ -73,8 +73,8 @@ func (l *changeLog) addSequence(of string, before, after table.Image) {
 	l.sequences[of] = &table.RowChange{Table: sequenceTable, Before: before, After: after}
 }
 
-// merged is an image with the columns of both; those of the second count.
-func merged(a, b table.Image) table.Image {
+// mergedImage is an image with the columns of both; those of the second count.
+func mergedImage(a, b table.Image) table.Image {
 	m := make(table.Image, max(len(a), len(b)))
 	for _, image := range []table.Image{a, b} {
 		for c, v := range image {
@@ -84,9 +84,9 @@ func merged(a, b table.Image) table.Image {
 	return m
 }
 
-// net are the changes that remain, ordered by table and row. Sequences come
+// netChanges are the changes that remain, ordered by table and row. Sequences come
 // last, ordered by the table that they count for.
-func (l *changeLog) net() []table.RowChange {
+func (l *changeLog) netChanges() []table.RowChange {
 	var rows, sequences []table.RowChange
 	for _, c := range l.rows {
 		rows = appendNet(rows, *c)
@@ -114,7 +114,7 @@ func appendNet(list []table.RowChange, c table.RowChange) []table.RowChange {
 	}
 	before, after := table.Image{}, table.Image{}
 	for column, v := range c.After {
-		if !table.Same(v, c.Before[column]) {
+		if !table.SameValue(v, c.Before[column]) {
 			before[column], after[column] = c.Before[column], v
 		}
 	}
@@ -141,7 +141,7 @@ func (e *Edit) Changes() ([]table.RowChange, error) {
 	if e.failed != nil {
 		return nil, e.failed
 	}
-	return e.log.net(), nil
+	return e.log.netChanges(), nil
 }
 
 // Journal are the changes since Begin as table.EncodeChanges writes them.
@@ -157,7 +157,7 @@ func (e *Edit) Journal() ([]byte, error) {
 func (e *Edit) Revert(ctx context.Context, journal []byte, tables ...string) error {
 	changes, err := table.DecodeChanges(journal)
 	if err == nil {
-		err = Within(changes, tables...)
+		err = VerifyTables(changes, tables...)
 	}
 	if err != nil {
 		return err
@@ -170,21 +170,21 @@ func (e *Edit) Revert(ctx context.Context, journal []byte, tables ...string) err
 // row is not what the changes made of it, or when rows that came since depend
 // on one that would go.
 func (e *Edit) RevertChanges(ctx context.Context, changes []table.RowChange) error {
-	if err := e.ready(); err != nil {
+	if err := e.checkReady(); err != nil {
 		return err
 	}
-	if err := e.Unbind(ctx); err != nil {
-		return e.settle(err)
+	if err := e.DisableForeignKeys(ctx); err != nil {
+		return e.rememberError(err)
 	}
 	e.reverting, e.guard.first = true, map[rowKey]table.Image{}
-	err := e.revert(ctx, changes)
+	err := e.takeBackChanges(ctx, changes)
 	if p, ok := errors.AsType[*problem.Error](err); ok && errors.Is(err, errStray) && !e.trying { // a trigger that came since
 		p.Class, p.Next = problem.Busy, "nothing was changed; remove the trigger during the undo"
 	}
-	return e.settle(err)
+	return e.rememberError(err)
 }
 
-func (e *Edit) revert(ctx context.Context, changes []table.RowChange) error {
+func (e *Edit) takeBackChanges(ctx context.Context, changes []table.RowChange) error {
 	var rows []table.RowChange
 	sequences := map[string]table.Image{} // what they are to be, by table
 	for _, c := range changes {
@@ -194,7 +194,7 @@ func (e *Edit) revert(ctx context.Context, changes []table.RowChange) error {
 		rows = append(rows, c)
 		err := e.asLeft(ctx, c)
 		if err == nil {
-			sequences[c.Table], err = e.sequence(ctx, c.Table)
+			sequences[c.Table], err = e.readSequence(ctx, c.Table)
 		}
 		if err != nil {
 			return err
@@ -220,7 +220,7 @@ func (e *Edit) revert(ctx context.Context, changes []table.RowChange) error {
 	if err := e.takeBack(ctx, rows); err != nil {
 		return err
 	}
-	if err := e.bound(ctx, rows); err != nil {
+	if err := e.verifyReferences(ctx, rows); err != nil {
 		return err
 	}
 	for _, table := range slices.Sorted(maps.Keys(sequences)) {
@@ -239,7 +239,7 @@ func (e *Edit) revert(ctx context.Context, changes []table.RowChange) error {
 func (e *Edit) asBefore(ctx context.Context, rows []table.RowChange) error {
 	for _, c := range rows {
 		key := keyOf(c)
-		t, err := e.shape(ctx, c.Table)
+		t, err := e.loadShape(ctx, c.Table)
 		if err != nil {
 			return err
 		}
@@ -247,7 +247,7 @@ func (e *Edit) asBefore(ctx context.Context, rows []table.RowChange) error {
 		if c.Before != nil && c.After != nil {
 			columns = slices.Sorted(maps.Keys(c.Before))
 		}
-		now, err := e.stored(ctx, key, columns)
+		now, err := e.readStored(ctx, key, columns)
 		if err != nil {
 			return err
 		}
@@ -262,9 +262,9 @@ func (e *Edit) asBefore(ctx context.Context, rows []table.RowChange) error {
 	return nil
 }
 
-// Within makes sure that changes are of these tables only: a journal comes from a
+// VerifyTables makes sure that changes are of these tables only: a journal comes from a
 // file, and must not reach anything that no repair writes.
-func Within(changes []table.RowChange, tables ...string) error {
+func VerifyTables(changes []table.RowChange, tables ...string) error {
 	for _, c := range changes {
 		table := c.Table
 		if table == sequenceTable {
@@ -280,7 +280,7 @@ func Within(changes []table.RowChange, tables ...string) error {
 // asLeft tests that a row is what the change made of it.
 func (e *Edit) asLeft(ctx context.Context, c table.RowChange) error {
 	key := keyOf(c)
-	t, err := e.shape(ctx, c.Table)
+	t, err := e.loadShape(ctx, c.Table)
 	if err != nil {
 		return err
 	}
@@ -288,14 +288,14 @@ func (e *Edit) asLeft(ctx context.Context, c table.RowChange) error {
 	if c.After != nil {
 		columns = nil
 		for name := range c.After {
-			if err := t.has(e, name); err != nil {
+			if err := t.checkColumn(e, name); err != nil {
 				return err
 			}
 			columns = append(columns, name)
 		}
 	}
 	slices.Sort(columns)
-	now, err := e.stored(ctx, key, columns)
+	now, err := e.readStored(ctx, key, columns)
 	if err != nil || e.guard.withoutDerived(c.Table, now).Equal(e.guard.withoutDerived(c.Table, c.After)) {
 		return err
 	}
@@ -317,7 +317,7 @@ func (e *Edit) asLeft(ctx context.Context, c table.RowChange) error {
 func (e *Edit) takeBack(ctx context.Context, rows []table.RowChange) error {
 	pending := slices.Clone(rows)
 	slices.Reverse(pending)
-	slices.SortStableFunc(pending, func(a, b table.RowChange) int { return phase(a) - phase(b) })
+	slices.SortStableFunc(pending, func(a, b table.RowChange) int { return revertPhase(a) - revertPhase(b) })
 	for _, c := range pending {
 		if c.Before == nil {
 			e.guard.leaving[keyOf(c)] = true
@@ -357,20 +357,20 @@ func (e *Edit) takeBack(ctx context.Context, rows []table.RowChange) error {
 
 // makeWay removes the first of some changed rows, and has it come back as one that was removed.
 func (e *Edit) makeWay(ctx context.Context, rows []table.RowChange) (done bool, err error) {
-	n := slices.IndexFunc(rows, func(c table.RowChange) bool { return phase(c) == 1 })
+	n := slices.IndexFunc(rows, func(c table.RowChange) bool { return revertPhase(c) == 1 })
 	if n < 0 {
 		return false, nil
 	}
 	c := &rows[n]
-	t, err := e.shape(ctx, c.Table)
+	t, err := e.loadShape(ctx, c.Table)
 	if err != nil {
 		return false, err
 	}
-	row, err := e.stored(ctx, keyOf(*c), t.columns)
+	row, err := e.readStored(ctx, keyOf(*c), t.columns)
 	if err != nil {
 		return false, err
 	}
-	if err := e.remove(ctx, keyOf(*c), row); err != nil {
+	if err := e.deleteKnownRow(ctx, keyOf(*c), row); err != nil {
 		return false, err
 	}
 	row = maps.Clone(row)
@@ -379,8 +379,8 @@ func (e *Edit) makeWay(ctx context.Context, rows []table.RowChange) (done bool, 
 	return true, nil
 }
 
-// phase orders the ways in which rows are taken back.
-func phase(c table.RowChange) int {
+// revertPhase orders the ways in which rows are taken back.
+func revertPhase(c table.RowChange) int {
 	switch {
 	case c.After == nil:
 		return 0
@@ -394,38 +394,38 @@ func (e *Edit) takeBackRow(ctx context.Context, c table.RowChange) error {
 	key := keyOf(c)
 	switch {
 	case c.After == nil:
-		_, err := e.insert(ctx, c.Table, &key.row, c.Before.Fields())
+		_, err := e.insertRow(ctx, c.Table, &key.row, c.Before.Fields())
 		return err
 	case c.Before != nil:
 		var fields []table.FieldChange
 		for _, f := range e.guard.withoutDerived(c.Table, c.After).Fields() {
 			fields = append(fields, table.FieldChange{Name: f.Name, Old: f.Value, New: c.Before[f.Name]})
 		}
-		return e.update(ctx, key, fields)
+		return e.updateRow(ctx, key, fields)
 	}
-	now, err := e.stored(ctx, key, nil)
+	now, err := e.readStored(ctx, key, nil)
 	if err != nil {
 		return err
 	}
 	if now == nil { // it went with the row that it belonged to
-		e.log.add(key, c.After, nil)
+		e.log.addChange(key, c.After, nil)
 		return nil
 	}
 	// The foreign keys of rows that have gone may have changed this one.
-	return e.remove(ctx, key, c.After)
+	return e.deleteKnownRow(ctx, key, c.After)
 }
 
-// sequence is what sqlite_sequence says of a table, nil when it says nothing:
+// readSequence is what sqlite_sequence says of a table, nil when it says nothing:
 // the table is not AUTOINCREMENT, or never had a row.
-func (e *Edit) sequence(ctx context.Context, table string) (table.Image, error) {
+func (e *Edit) readSequence(ctx context.Context, table string) (table.Image, error) {
 	if ok, err := e.hasSequences(ctx); err != nil || !ok {
 		return nil, err
 	}
-	s, err := e.prepare(ctx, "select +name, +seq from "+sequenceTable+" where name = ?")
+	s, err := e.prepareStatement(ctx, "select +name, +seq from "+sequenceTable+" where name = ?")
 	if err != nil {
 		return nil, err
 	}
-	values, err := one(s.QueryContext(ctx, table))(2)
+	values, err := firstRow(s.QueryContext(ctx, table))(2)
 	if err != nil || values == nil {
 		return nil, err
 	}
@@ -437,11 +437,11 @@ func (e *Edit) hasSequences(ctx context.Context) (bool, error) {
 	if _, ok := e.tables[sequenceTable]; ok {
 		return true, nil
 	}
-	s, err := e.prepare(ctx, "select 1 from sqlite_schema where name = '"+sequenceTable+"'")
+	s, err := e.prepareStatement(ctx, "select 1 from sqlite_schema where name = '"+sequenceTable+"'")
 	if err != nil {
 		return false, err
 	}
-	found, err := one(s.QueryContext(ctx))(1)
+	found, err := firstRow(s.QueryContext(ctx))(1)
 	if found == nil || err != nil {
 		return false, err
 	}
@@ -453,11 +453,11 @@ func (e *Edit) hasSequences(ctx context.Context) (bool, error) {
 // no row behind it. Elsewhere rows were added since, so it stays.
 func (e *Edit) sequenceAsLeft(ctx context.Context, c table.RowChange) (bool, error) {
 	table := sequenceOf(c)
-	now, err := e.sequence(ctx, table)
+	now, err := e.readSequence(ctx, table)
 	if err != nil || !now.Equal(c.After) {
 		return false, err
 	}
-	t, err := e.shape(ctx, table)
+	t, err := e.loadShape(ctx, table)
 	if err != nil {
 		return false, err
 	}
@@ -468,7 +468,7 @@ func (e *Edit) sequenceAsLeft(ctx context.Context, c table.RowChange) (bool, err
 
 // setSequence makes sqlite_sequence say of a table what the image does.
 func (e *Edit) setSequence(ctx context.Context, table string, target table.Image) error {
-	now, err := e.sequence(ctx, table)
+	now, err := e.readSequence(ctx, table)
 	if err != nil || now.Equal(target) {
 		return err
 	}

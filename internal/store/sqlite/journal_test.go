@@ -131,7 +131,7 @@ func (w editWalk) change(r *rapid.T, of string, fields ...table.Field) {
 	}
 	var changes []table.FieldChange
 	for _, f := range fields {
-		old, err := w.stored(w.Context(), rowKey{of, row}, []string{f.Name})
+		old, err := w.readStored(w.Context(), rowKey{of, row}, []string{f.Name})
 		ok(w.T, err)
 		changes = append(changes, table.FieldChange{Name: f.Name, Old: old[f.Name], New: f.Value})
 	}

@@ -51,7 +51,7 @@ var states = []struct {
 			b = b[:walHeaderSize]
 			b[16]++ // the salt
 			var c checksum
-			c.add(b[:24], b[3]&1 == 1)
+			c.addBytes(b[:24], b[3]&1 == 1)
 			binary.BigEndian.PutUint32(b[24:], c[0])
 			binary.BigEndian.PutUint32(b[28:], c[1])
 			return b
@@ -133,7 +133,7 @@ func TestOpenLeavesNoTrace(t *testing.T) {
 			if n := count(t, db); n != test.rows {
 				t.Errorf("%d rows, want %d", n, test.rows)
 			}
-			_, err := db.Deep(t.Context())
+			_, err := db.FindDeepFaults(t.Context())
 			ok(t, err)
 			isEmpty(t, os.Getenv("TMPDIR")) // not even a copy stays if this process is killed now
 			if during := folder(t, dir); during != before {

@@ -2,7 +2,7 @@ package sqlite
 
 // Sniff looks at a file and closes it again.
 func Sniff(path string) (File, error) {
-	handle, f, err := sniff(path)
+	handle, f, err := sniffFile(path)
 	if err == nil {
 		err = handle.Close()
 	}
@@ -13,7 +13,7 @@ func Sniff(path string) (File, error) {
 // changes nothing. This process must not have the database open: see the
 // package comment.
 func ProbeWriter(path string) (Writer, error) {
-	handle, f, err := sniff(path)
+	handle, f, err := sniffFile(path)
 	if err != nil {
 		return Writer{}, err
 	}

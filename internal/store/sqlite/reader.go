@@ -28,8 +28,8 @@ type reader struct {
 // Reader reads the database as one of tables.
 func (db *DB) Reader() table.Reader { return &reader{DB: db} }
 
-// Of is the database behind a Reader, nil when it is another one's.
-func Of(r table.Reader) *DB {
+// FromReader is the database behind a Reader, nil when it is another one's.
+func FromReader(r table.Reader) *DB {
 	if r, ok := r.(*reader); ok {
 		return r.DB
 	}
@@ -54,16 +54,16 @@ func Opener(path string) func(context.Context) (table.Editor, error) {
 
 // Faults are what is wrong with the tables that no Scan went over, and what Deep finds.
 func (r *reader) Faults(ctx context.Context, deep bool) ([]session.Fault, error) {
-	faults, err := r.Unscanned(ctx)
+	faults, err := r.UnscannedFaults(ctx)
 	if err != nil || !deep {
 		return faults, err
 	}
-	more, err := r.Deep(ctx)
+	more, err := r.FindDeepFaults(ctx)
 	return append(faults, more...), err
 }
 
-// rowid is what RowID says of a table, which does not change while it is read.
-func (r *reader) rowid(ctx context.Context, name string) (string, error) {
+// cachedRowID is what RowID says of a table, which does not change while it is read.
+func (r *reader) cachedRowID(ctx context.Context, name string) (string, error) {
 	if known, ok := r.rowids.Load(name); ok {
 		return known.(string), nil
 	}
@@ -75,7 +75,7 @@ func (r *reader) rowid(ctx context.Context, name string) (string, error) {
 }
 
 func (r *reader) Scan(ctx context.Context, s table.Selection, fn func(at table.Place, row []table.Value) error) ([]session.Fault, error) {
-	rowid, err := r.rowid(ctx, s.Table)
+	rowid, err := r.cachedRowID(ctx, s.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (r *reader) Scan(ctx context.Context, s table.Selection, fn func(at table.P
 	var lost []Range
 	switch parameter, ok := parameterOf(s.Keys); {
 	case ok:
-		rows.Where = among(s.Key)
+		rows.Where = keyCondition(s.Key)
 		err = r.ScanRows(ctx, rows, each, parameter)
 	case s.Glance:
 		rows.Where, rows.inOrder = "true", true
@@ -94,7 +94,7 @@ func (r *reader) Scan(ctx context.Context, s table.Selection, fn func(at table.P
 		}
 	default:
 		if lost, err = r.ScanTable(ctx, s.Table, columns, each); err == nil && s.Key != nil {
-			lost, err = r.salvage(ctx, rows, s, lost, each)
+			lost, err = r.salvageRows(ctx, rows, s, lost, each)
 		}
 	}
 	if errors.Is(err, table.Enough) {
@@ -107,9 +107,9 @@ func (r *reader) Scan(ctx context.Context, s table.Selection, fn func(at table.P
 	return faults, err
 }
 
-// among is the condition that a row has one of the keys of a parameter. It uses an index
+// keyCondition is the condition that a row has one of the keys of a parameter. It uses an index
 // where there is one.
-func among(key []string) string {
+func keyCondition(key []string) string {
 	values := make([]string, len(key))
 	for i := range key {
 		values[i] = "json_extract(value, '$[" + strconv.Itoa(i) + "]')"
@@ -131,21 +131,21 @@ func parameterOf(keys [][]table.Value) (_ string, ok bool) {
 	return string(text), keys != nil && err == nil
 }
 
-// salvage hands over what can be read of rows that SQLite refused: of a row whose long
+// salvageRows hands over what can be read of rows that SQLite refused: of a row whose long
 // value lies on a damaged page, the columns before that.
-func (r *reader) salvage(ctx context.Context, rows Selection, s table.Selection, lost []Range, fn func(int64, []driver.Value) error) ([]Range, error) {
+func (r *reader) salvageRows(ctx context.Context, rows Selection, s table.Selection, lost []Range, fn func(int64, []driver.Value) error) ([]Range, error) {
 	one := rows
 	one.Where = one.RowID + " = ?"
-	return Salvage(lost, func(rowid int64) (bool, error) {
+	return SalvageRows(lost, func(rowid int64) (bool, error) {
 		row := make([]driver.Value, len(rows.Columns))
 		for i, column := range s.Columns {
 			one.Columns = rows.Columns[i : i+1]
 			there := false
 			err := r.ScanRows(ctx, one, func(_ int64, values []driver.Value) error {
-				row[i], there = table.Kept(values[0]), true
+				row[i], there = table.CloneValue(values[0]), true
 				return nil
 			}, rowid)
-			if _, err := Readable(err); err != nil {
+			if _, err := IsReadable(err); err != nil {
 				return false, err
 			}
 			if !there && slices.Contains(s.Key, column) {
@@ -160,7 +160,7 @@ func (r *reader) salvage(ctx context.Context, rows Selection, s table.Selection,
 const rowsAtOnce = 1000
 
 func (r *reader) Rows(ctx context.Context, name string, columns []string, places []table.Place, fn func(n int, row []table.Value) error) (unread []int, err error) {
-	rowid, err := r.rowid(ctx, name)
+	rowid, err := r.cachedRowID(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -179,10 +179,10 @@ func (r *reader) Rows(ctx context.Context, name string, columns []string, places
 			delete(wanted, table.Place(rowid))
 			return fn(n, values)
 		}
-		where, args := r.where(rows, batch)
+		where, args := r.placeCondition(rows, batch)
 		rows.Where = where
 		err := r.ScanRows(ctx, rows, each, args...)
-		if _, err := Readable(err); err != nil {
+		if _, err := IsReadable(err); err != nil {
 			return nil, err
 		}
 		rows.Where = rowid + " = ?"
@@ -191,11 +191,11 @@ func (r *reader) Rows(ctx context.Context, name string, columns []string, places
 				continue
 			}
 			err := r.ScanRows(ctx, rows, each, int64(at))
-			if _, err := Readable(err); err != nil {
+			if _, err := IsReadable(err); err != nil {
 				return nil, err
 			}
 		}
-		if err := r.anyway(ctx, rows, wanted, each); err != nil {
+		if err := r.scanForWanted(ctx, rows, wanted, each); err != nil {
 			return nil, err
 		}
 		for _, n := range wanted {
@@ -206,9 +206,9 @@ func (r *reader) Rows(ctx context.Context, name string, columns []string, places
 	return unread, nil
 }
 
-// where is the condition for the rows at some places. In a sound table those that stand
+// placeCondition is the condition for the rows at some places. In a sound table those that stand
 // together are not sought one by one.
-func (r *reader) where(rows Selection, places []table.Place) (string, []any) {
+func (r *reader) placeCondition(rows Selection, places []table.Place) (string, []any) {
 	sound := false
 	if r.scanned != nil {
 		known, _ := r.scanned.Load(strings.ToLower(rows.Table))
@@ -223,9 +223,9 @@ func (r *reader) where(rows Selection, places []table.Place) (string, []any) {
 	return rows.RowID + " in (select value from json_each(?))", []any{string(list)}
 }
 
-// anyway goes over a whole table for the rows that are wanted and that damage keeps from
+// scanForWanted goes over a whole table for the rows that are wanted and that damage keeps from
 // being found by their rowids.
-func (r *reader) anyway(ctx context.Context, rows Selection, wanted map[table.Place]int, fn func(int64, []driver.Value) error) error {
+func (r *reader) scanForWanted(ctx context.Context, rows Selection, wanted map[table.Place]int, fn func(int64, []driver.Value) error) error {
 	if len(wanted) == 0 {
 		return nil
 	}
@@ -270,10 +270,10 @@ func (db *DB) ScanRows(ctx context.Context, s Selection, fn func(rowid int64, ro
 // maxSalvage bounds the rows that are tried one by one.
 const maxSalvage = 10_000
 
-// Salvage tries the rows that SQLite refused one by one: of a row whose long
+// SalvageRows tries the rows that SQLite refused one by one: of a row whose long
 // value lies on a damaged page, the columns before that can still be read. It
 // returns the ranges in which try found nothing, and all others.
-func Salvage(lost []Range, try func(rowid int64) (bool, error)) ([]Range, error) {
+func SalvageRows(lost []Range, try func(rowid int64) (bool, error)) ([]Range, error) {
 	var rest []Range
 	tried := int64(0)
 	for _, l := range lost {
@@ -300,9 +300,9 @@ func Salvage(lost []Range, try func(rowid int64) (bool, error)) ([]Range, error)
 	return rest, nil
 }
 
-// Readable sorts the errors of a read that a Salvage tries: damage and a missing
+// IsReadable sorts the errors of a read that a Salvage tries: damage and a missing
 // row are none.
-func Readable(err error) (bool, error) {
+func IsReadable(err error) (bool, error) {
 	if IsCorrupt(err) || errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -356,12 +356,12 @@ func callScan(args []driver.Value) (driver.Value, error) {
 	if !ok {
 		return nil, errStop
 	}
-	return int64(0), s.(*scan).row(args[1:])
+	return int64(0), s.(*scan).deliverRow(args[1:])
 }
 
-// row hands one row to fn. A panic must not pass through SQLite, which would
+// deliverRow hands one row to fn. A panic must not pass through SQLite, which would
 // keep its locks, so it is carried around it.
-func (s *scan) row(args []driver.Value) (err error) {
+func (s *scan) deliverRow(args []driver.Value) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.panicked, err = p, errStop

@@ -22,15 +22,15 @@ import (
 // schema spells them. Tables whose definition cannot be read are left out; a
 // fault tells of them.
 func (db *DB) Columns(ctx context.Context) (map[string][]string, error) {
-	columns, err := db.columns(ctx)
+	columns, err := db.readColumns(ctx)
 	return columns, db.Explain(err)
 }
 
-func (db *DB) columns(ctx context.Context) (map[string][]string, error) {
+func (db *DB) readColumns(ctx context.Context) (map[string][]string, error) {
 	columns := map[string][]string{}
 	// Virtual tables have no root page; asking for their columns would run
 	// the code of their module.
-	return columns, db.each(ctx, func(scan func(...any) error) error {
+	return columns, db.forEachRow(ctx, func(scan func(...any) error) error {
 		var table, column string
 		err := scan(&table, &column)
 		columns[table] = append(columns[table], column)
@@ -42,7 +42,7 @@ func (db *DB) columns(ctx context.Context) (map[string][]string, error) {
 // table can take the usual one. A table without rowids is a problem.
 func (db *DB) RowID(ctx context.Context, table string) (string, error) {
 	taken := map[string]bool{}
-	err := db.each(ctx, func(scan func(...any) error) error {
+	err := db.forEachRow(ctx, func(scan func(...any) error) error {
 		var column string
 		err := scan(&column)
 		taken[strings.ToLower(column)] = true
@@ -101,11 +101,11 @@ func (db *DB) readSchema(ctx context.Context) (table.Schema, error) {
 		fn(&t)
 		schema.Tables[name] = t
 	}
-	err := errors.Join(db.each(ctx, func(scan func(...any) error) error {
+	err := errors.Join(db.forEachRow(ctx, func(scan func(...any) error) error {
 		var name, standard string
 		var c table.Column
 		err := scan(&name, &c.Name, &c.Type, &standard, &c.Required, &c.Given)
-		c.Default = literal(standard)
+		c.Default = literalValue(standard)
 		c.Required = c.Required && standard == ""
 		change(name, func(t *table.Table) { t.Columns = append(t.Columns, c) })
 		return err
@@ -113,7 +113,7 @@ func (db *DB) readSchema(ctx context.Context) (table.Schema, error) {
 			c.pk > 0 and sum(c.pk > 0) over (partition by t.name) = 1 and upper(c.type) = 'INTEGER'
 				and not exists(select 1 from pragma_index_list(t.name) where origin = 'pk')
 		from sqlite_schema t, pragma_table_info(t.name) c where t.type = 'table' and t.rootpage > 0 order by t.name, c.cid`),
-		db.each(ctx, func(scan func(...any) error) error {
+		db.forEachRow(ctx, func(scan func(...any) error) error {
 			var name, column string
 			var x table.Index
 			var nth int
@@ -129,7 +129,7 @@ func (db *DB) readSchema(ctx context.Context) (table.Schema, error) {
 		}, `select t.name, x.name, x."unique", x.partial, i.seqno, coalesce(i.name, '')
 			from sqlite_schema t, pragma_index_list(t.name) x, pragma_index_info(x.name) i where t.type = 'table' and t.rootpage > 0
 			order by t.name, x.seq, i.seqno`),
-		db.each(ctx, func(scan func(...any) error) error {
+		db.forEachRow(ctx, func(scan func(...any) error) error {
 			var name, parent string
 			err := scan(&name, &parent)
 			change(name, func(t *table.Table) { t.Parents = append(t.Parents, parent) })
@@ -142,8 +142,8 @@ func (db *DB) readSchema(ctx context.Context) (table.Schema, error) {
 	return schema, db.Explain(err)
 }
 
-// literal is the value of a default, nil for one that is computed, as from the clock.
-func literal(expression string) table.Value {
+// literalValue is the value of a default, nil for one that is computed, as from the clock.
+func literalValue(expression string) table.Value {
 	if n, err := strconv.ParseInt(expression, 10, 64); err == nil {
 		return n
 	}
@@ -196,7 +196,7 @@ type ForeignKey struct {
 
 // Definition reads the definition of a table.
 func (db *DB) Definition(ctx context.Context, table string) (d Definition, err error) {
-	err = db.each(ctx, func(scan func(...any) error) error {
+	err = db.forEachRow(ctx, func(scan func(...any) error) error {
 		var c Column
 		err := scan(&c.Name, &c.Type, &c.Default, &c.NotNull, &c.Generated, &c.Key)
 		d.Columns = append(d.Columns, c)
@@ -205,7 +205,7 @@ func (db *DB) Definition(ctx context.Context, table string) (d Definition, err e
 	if err != nil {
 		return d, db.Explain(err)
 	}
-	err = db.each(ctx, func(scan func(...any) error) error {
+	err = db.forEachRow(ctx, func(scan func(...any) error) error {
 		var name, column string
 		err := scan(&name, &column)
 		if n := len(d.Unique); n == 0 || d.Unique[n-1].Name != name {
@@ -225,7 +225,7 @@ func (db *DB) Definition(ctx context.Context, table string) (d Definition, err e
 // ForeignKeys are the foreign keys of all tables.
 func (db *DB) ForeignKeys(ctx context.Context) (keys []ForeignKey, err error) {
 	last := ""
-	err = db.each(ctx, func(scan func(...any) error) error {
+	err = db.forEachRow(ctx, func(scan func(...any) error) error {
 		var from, parent, column, to string
 		var id int
 		err := scan(&from, &id, &parent, &column, &to)
@@ -241,8 +241,8 @@ func (db *DB) ForeignKeys(ctx context.Context) (keys []ForeignKey, err error) {
 	return keys, err
 }
 
-// each hands the rows of a query to fn.
-func (db *DB) each(ctx context.Context, fn func(scan func(...any) error) error, query string, args ...any) (err error) {
+// forEachRow hands the rows of a query to fn.
+func (db *DB) forEachRow(ctx context.Context, fn func(scan func(...any) error) error, query string, args ...any) (err error) {
 	rows, err := db.Query(ctx, query, args...)
 	if err != nil {
 		return err
@@ -258,7 +258,7 @@ func (db *DB) each(ctx context.Context, fn func(scan func(...any) error) error, 
 
 // Triggers are the triggers of the database but for a runtime's own, by their names.
 func (db *DB) Triggers(ctx context.Context, own ...string) (list []session.Trigger, err error) {
-	err = db.each(ctx, func(scan func(...any) error) error {
+	err = db.forEachRow(ctx, func(scan func(...any) error) error {
 		var t session.Trigger
 		var sql string
 		err := scan(&t.Name, &t.Table, &sql)
@@ -277,9 +277,9 @@ func (db *DB) Triggers(ctx context.Context, own ...string) (list []session.Trigg
 var triggerHead = pattern.Lazy("(?is)^create\\s+trigger\\s+(?:if\\s+not\\s+exists\\s+)?" +
 	"(?:\"(?:[^\"]|\"\")*\"|`[^`]*`|\\[[^\\]]*\\]|[^\\s\"`\\[]+)\\s+(?:(before|after)\\s+)?(insert|update|delete)\\b")
 
-// rules reports whether the database has rules by which undo could fail where a repair
+// hasRules reports whether the database has rules by which undo could fail where a repair
 // does not: triggers, and unique indexes that are no part of a table.
-func (db *DB) rules(ctx context.Context) (has bool, err error) {
+func (db *DB) hasRules(ctx context.Context) (has bool, err error) {
 	err = db.QueryRow(ctx, `select exists(select 1 from sqlite_schema where type = 'trigger' or type = 'index' and sql like 'create unique %')`).Scan(&has)
 	return has, err
 }

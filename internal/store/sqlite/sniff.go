@@ -29,10 +29,10 @@ type File struct {
 	journalHot bool // the -journal begins with a header: a transaction was not finished
 }
 
-// sniff looks at the file at path and its neighbours, and leaves the database open for
+// sniffFile looks at the file at path and its neighbours, and leaves the database open for
 // the caller to close. Its errors are problems of class Unreadable that say what the
 // file is instead of a database.
-func sniff(path string) (*os.File, File, error) {
+func sniffFile(path string) (*os.File, File, error) {
 	f := File{Path: path}
 	var err error
 	if f.real, err = filepath.EvalSymlinks(path); err != nil {
@@ -46,18 +46,18 @@ func sniff(path string) (*os.File, File, error) {
 	if err != nil {
 		return nil, f, cannotRead(path, err)
 	}
-	if err := regular(path, info); err != nil {
+	if err := checkRegular(path, info); err != nil {
 		return nil, f, err
 	}
 	handle, err := os.Open(f.real)
 	if err != nil {
 		return nil, f, cannotRead(path, err)
 	}
-	if err = f.read(handle); err == nil {
+	if err = f.readHeader(handle); err == nil {
 		err = f.meetNeighbours()
 	}
 	if err == nil {
-		err = f.replaced()
+		err = f.replacedError()
 	}
 	if err != nil {
 		_ = handle.Close()
@@ -66,8 +66,8 @@ func sniff(path string) (*os.File, File, error) {
 	return handle, f, nil
 }
 
-// regular is the problem with anything but a regular file.
-func regular(path string, info fs.FileInfo) error {
+// checkRegular is the problem with anything but a regular file.
+func checkRegular(path string, info fs.FileInfo) error {
 	next := "name a database file"
 	switch {
 	case info.Mode().IsRegular():
@@ -93,8 +93,8 @@ func kindOf(mode fs.FileMode) string {
 	return "a device"
 }
 
-// read takes the size and the header from the file.
-func (f *File) read(handle *os.File) error {
+// readHeader takes the size and the header from the file.
+func (f *File) readHeader(handle *os.File) error {
 	info, err := handle.Stat()
 	if err != nil {
 		return cannotRead(f.Path, err)
@@ -181,7 +181,7 @@ func parseHeader(path string, head []byte) (Header, error) {
 		h.Pages = be.Uint32(head[28:])
 	}
 	if !validPageSize(h.PageSize) {
-		return h, problem.New(problem.Unreadable, recovery(path),
+		return h, problem.New(problem.Unreadable, recoveryAdvice(path),
 			"%s cannot be read: the header of this SQLite database is damaged (page size %d)", path, h.PageSize)
 	}
 	if head[19] > 2 {
@@ -199,17 +199,17 @@ func looksLikeHeader(head []byte) bool {
 	return len(head) >= headerSize && bytes.Equal(head[21:24], []byte{64, 32, 32})
 }
 
-// Second opens a second connection, to read two tables at once. It exists only
+// OpenSecond opens a second connection, to read two tables at once. It exists only
 // where nothing can change between the two connections: ok is false where
 // another process may write, since their snapshots could differ then. The
 // second one must be closed before the first.
-func (db *DB) Second(ctx context.Context) (second *DB, ok bool, err error) {
+func (db *DB) OpenSecond(ctx context.Context) (second *DB, ok bool, err error) {
 	if db.raw == nil {
 		return nil, false, nil
 	}
 	second = &DB{File: db.File, Writer: db.Writer, access: db.access, raw: db.raw, scanned: db.scanned, CompareIndexes: db.CompareIndexes}
-	if err := second.connect(ctx, false); err != nil {
-		return nil, false, second.disconnect()
+	if err := second.openConnection(ctx, false); err != nil {
+		return nil, false, second.closeConnection()
 	}
 	return second, true, nil
 }

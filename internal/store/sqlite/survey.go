@@ -48,22 +48,22 @@ type chain struct {
 	rest  int64 // bytes
 }
 
-// sound reports whether some rows of a table, in the order of their rowids, are where they
+// areRowsSound reports whether some rows of a table, in the order of their rowids, are where they
 // should be, and nothing is wrong with the pages that lead there and hold them.
-func (db *DB) sound(ctx context.Context, table string, rows []int64) (bool, error) {
+func (db *DB) areRowsSound(ctx context.Context, table string, rows []int64) (bool, error) {
 	if len(rows) == 0 {
 		return true, nil
 	}
-	s, err := db.survey(ctx, table, false, rows...)
+	s, err := db.surveyPages(ctx, table, false, rows...)
 	if !isDamage(err) {
 		return false, db.Explain(err)
 	}
 	return err == nil && !s.damaged && s.met == len(rows), nil
 }
 
-// survey goes over the pages of a table, or over those of some rows. With keep it notes all
+// surveyPages goes over the pages of a table, or over those of some rows. With keep it notes all
 // rows that can be where they are, in order, and what is lost besides.
-func (db *DB) survey(ctx context.Context, table string, keep bool, only ...int64) (*survey, error) {
+func (db *DB) surveyPages(ctx context.Context, table string, keep bool, only ...int64) (*survey, error) {
 	s := &survey{db: db, keep: keep, only: only}
 	if db.raw != nil {
 		s.raw, s.piece, s.nexts = &ahead{file: db.raw}, make([]byte, pieceSize), map[uint32]uint32{}
@@ -83,7 +83,7 @@ func (db *DB) survey(ctx context.Context, table string, keep bool, only ...int64
 	s.seen = make([]uint64, s.pages/64+1)
 	level := []node{{uint32(root), math.MinInt64, math.MaxInt64}}
 	for len(level) > 0 && s.goesOn() && err == nil {
-		level, err = s.level(ctx, level)
+		level, err = s.readLevel(ctx, level)
 	}
 	slices.Sort(s.rows)
 	return s, err
@@ -92,17 +92,17 @@ func (db *DB) survey(ctx context.Context, table string, keep bool, only ...int64
 // goesOn reports whether there is a reason to look at more pages.
 func (s *survey) goesOn() bool { return s.keep || !s.damaged }
 
-// lose notes that rows between two rowids, at most so many of them (0: nobody knows), are
+// noteLost notes that rows between two rowids, at most so many of them (0: nobody knows), are
 // lost.
-func (s *survey) lose(from, to, most int64) {
+func (s *survey) noteLost(from, to, most int64) {
 	s.damaged = true
 	if s.keep {
 		s.lost = append(s.lost, Range{From: from, To: to, Most: most})
 	}
 }
 
-// tear notes that a row does not go on where it should.
-func (s *survey) tear(rowid int64) {
+// noteTorn notes that a row does not go on where it should.
+func (s *survey) noteTorn(rowid int64) {
 	s.damaged = true
 	if s.keep {
 		s.lost = append(s.lost, Range{From: rowid, To: rowid, Most: 1, Torn: true})
@@ -112,8 +112,8 @@ func (s *survey) tear(rowid int64) {
 // pagesAtOnce are read with one query.
 const pagesAtOnce = 500
 
-// level reads pages of one depth and gives those below them.
-func (s *survey) level(ctx context.Context, nodes []node) (below []node, err error) {
+// readLevel reads pages of one depth and gives those below them.
+func (s *survey) readLevel(ctx context.Context, nodes []node) (below []node, err error) {
 	list := make([]uint32, 0, pagesAtOnce)
 	for part := range slices.Chunk(nodes, pagesAtOnce) {
 		list = list[:0]
@@ -123,51 +123,51 @@ func (s *survey) level(ctx context.Context, nodes []node) (below []node, err err
 		read := 0
 		missing := func(to int) {
 			for ; read < to; read++ {
-				s.lose(part[read].from, part[read].to, 0)
+				s.noteLost(part[read].from, part[read].to, 0)
 			}
 		}
 		err := s.pagesAt(ctx, list, s.shape.usable, func(i int, data []byte) {
 			missing(i)
 			read++
-			below = s.node(part[i], data, below)
+			below = s.readNode(part[i], data, below)
 		})
 		if err != nil {
 			return nil, err
 		}
 		missing(len(part))
-		if err := s.follow(ctx); err != nil || !s.goesOn() {
+		if err := s.followChains(ctx); err != nil || !s.goesOn() {
 			return nil, err
 		}
 	}
 	return below, nil
 }
 
-// node looks at one page.
-func (s *survey) node(n node, data []byte, below []node) []node {
+// readNode looks at one page.
+func (s *survey) readNode(n node, data []byte, below []node) []node {
 	p := &s.page
-	if s.taken(n.page) || !p.parse(data, s.shape) {
-		s.lose(n.from, n.to, 0)
+	if s.isTaken(n.page) || !p.parsePage(data, s.shape) {
+		s.noteLost(n.from, n.to, 0)
 		return below
 	}
 	sound := s.inOrder(n)
 	if len(sound) == 0 && len(p.cells) > 0 { // it belongs elsewhere
-		s.lose(n.from, n.to, 0)
+		s.noteLost(n.from, n.to, 0)
 		return below
 	}
-	s.take(n.page)
+	s.markTaken(n.page)
 	if p.leaf {
-		s.leaf(n, sound)
+		s.noteRows(n, sound)
 		return below
 	}
-	return s.interior(n, sound, below)
+	return s.addChildren(n, sound, below)
 }
 
-// taken reports whether a page does not exist or belongs to something else already.
-func (s *survey) taken(page uint32) bool {
+// isTaken reports whether a page does not exist or belongs to something else already.
+func (s *survey) isTaken(page uint32) bool {
 	return page < 2 || page > s.pages || s.seen[page/64]>>(page%64)&1 == 1
 }
 
-func (s *survey) take(page uint32) { s.seen[page/64] |= 1 << (page % 64) }
+func (s *survey) markTaken(page uint32) { s.seen[page/64] |= 1 << (page % 64) }
 
 // inOrder are the cells of the page whose rowids can be where they are: as many as possible
 // that ascend, within the bounds.
@@ -185,11 +185,11 @@ func (s *survey) inOrder(n node) []int {
 	if s.sound = sound; len(sound) == len(cells) {
 		return sound
 	}
-	return ascending(cells, n)
+	return ascendingRun(cells, n)
 }
 
-// ascending is the longest run of sound cells, not all of them neighbours, that ascend.
-func ascending(cells []cell, n node) []int {
+// ascendingRun is the longest run of sound cells, not all of them neighbours, that ascend.
+func ascendingRun(cells []cell, n node) []int {
 	length, before := make([]int, len(cells)), make([]int, len(cells))
 	best := -1
 	for i := range cells {
@@ -214,20 +214,20 @@ func ascending(cells []cell, n node) []int {
 	return run
 }
 
-// leaf notes the rows of a page and what is missing between them.
-func (s *survey) leaf(n node, sound []int) {
+// noteRows notes the rows of a page and what is missing between them.
+func (s *survey) noteRows(n node, sound []int) {
 	p := &s.page
 	from, next := n.from, 0 // the rowid and the cell that may come now
 	gap := func(cell int, to int64) {
 		if cell > next {
-			s.lose(from, to, int64(cell-next))
+			s.noteLost(from, to, int64(cell-next))
 		}
 	}
 	for _, i := range sound {
 		c := &p.cells[i]
 		gap(i, c.rowid-1)
 		from, next = c.rowid+1, i+1
-		if !s.matters(c.rowid, c.rowid) {
+		if !s.isWanted(c.rowid, c.rowid) {
 			continue
 		}
 		s.met++
@@ -240,19 +240,19 @@ func (s *survey) leaf(n node, sound []int) {
 	}
 	gap(len(p.cells), n.to)
 	if !p.whole && len(sound) == len(p.cells) { // cells may be missing that the page does not count
-		s.lose(from, n.to, 0)
+		s.noteLost(from, n.to, 0)
 	}
 }
 
-// matters reports whether a row that is asked for may be between two rowids.
-func (s *survey) matters(from, to int64) bool {
+// isWanted reports whether a row that is asked for may be between two rowids.
+func (s *survey) isWanted(from, to int64) bool {
 	i, _ := slices.BinarySearch(s.only, from)
 	return s.only == nil || i < len(s.only) && s.only[i] <= to
 }
 
-// interior adds the children of a page. Where a key is damaged, its neighbours say what may
+// addChildren adds the children of a page. Where a key is damaged, its neighbours say what may
 // stand below.
-func (s *survey) interior(n node, sound []int, below []node) []node {
+func (s *survey) addChildren(n node, sound []int, below []node) []node {
 	p := &s.page
 	if !p.whole {
 		s.damaged = true
@@ -268,8 +268,8 @@ func (s *survey) interior(n node, sound []int, below []node) []node {
 			to = p.cells[sound[at]].rowid
 		}
 		if c.child == 0 || c.to == 0 {
-			s.lose(from, to, 0)
-		} else if s.matters(from, to) {
+			s.noteLost(from, to, 0)
+		} else if s.isWanted(from, to) {
 			below = append(below, node{c.child, from, to})
 		}
 		if at < len(sound) && sound[at] == i {
@@ -277,28 +277,28 @@ func (s *survey) interior(n node, sound []int, below []node) []node {
 		}
 	}
 	if !p.whole && len(sound) == len(p.cells) {
-		s.lose(from, n.to, 0)
+		s.noteLost(from, n.to, 0)
 	}
-	if !s.matters(from, n.to) {
+	if !s.isWanted(from, n.to) {
 		return below
 	}
 	return append(below, node{p.right, from, n.to})
 }
 
-// follow goes along the overflow pages of rows, one page of each at a time. A row whose
+// followChains goes along the overflow pages of rows, one page of each at a time. A row whose
 // chain is broken keeps its other values.
-func (s *survey) follow(ctx context.Context) error {
+func (s *survey) followChains(ctx context.Context) error {
 	for len(s.chains) > 0 && s.goesOn() {
 		var rest []chain
 		for part := range slices.Chunk(s.chains, pagesAtOnce) {
 			list := make([]uint32, 0, len(part))
 			whole := part[:0:len(part)]
 			for _, c := range part {
-				if s.taken(c.next) {
-					s.tear(c.rowid)
+				if s.isTaken(c.next) {
+					s.noteTorn(c.rowid)
 					continue
 				}
-				s.take(c.next)
+				s.markTaken(c.next)
 				whole, list = append(whole, c), append(list, c.next)
 			}
 			next := make([]uint32, len(list))
@@ -317,7 +317,7 @@ func (s *survey) follow(ctx context.Context) error {
 				case c.rest > 0:
 					rest = append(rest, c)
 				case c.next != 0:
-					s.tear(c.rowid)
+					s.noteTorn(c.rowid)
 				}
 			}
 		}
@@ -335,7 +335,7 @@ func (s *survey) nextOf(c chain) uint32 {
 			clear(s.nexts)
 		}
 		size, left := int64(s.db.File.Header.PageSize), (c.rest-1)/int64(s.shape.usable-4)
-		n, _ := s.db.raw.ReadAt(s.piece[:min(pieceSize/size-1, left)*size+4], s.offset(c.next))
+		n, _ := s.db.raw.ReadAt(s.piece[:min(pieceSize/size-1, left)*size+4], s.pageOffset(c.next))
 		for at := int64(0); at+4 <= int64(n); at += size {
 			s.nexts[c.next+uint32(at/size)] = binary.BigEndian.Uint32(s.piece[at:])
 		}
@@ -348,7 +348,9 @@ func (s *survey) nextOf(c chain) uint32 {
 	return next
 }
 
-func (s *survey) offset(page uint32) int64 { return int64(page-1) * int64(s.db.File.Header.PageSize) }
+func (s *survey) pageOffset(page uint32) int64 {
+	return int64(page-1) * int64(s.db.File.Header.PageSize)
+}
 
 // pagesAt hands the beginnings of pages to fn, with their indexes in the list and in its
 // order, but for those that cannot be read.
@@ -356,7 +358,7 @@ func (s *survey) pagesAt(ctx context.Context, list []uint32, head int, fn func(i
 	if s.raw != nil {
 		data := make([]byte, head)
 		for i, page := range list {
-			if n, _ := s.raw.ReadAt(data, s.offset(page)); n == head && page > 0 {
+			if n, _ := s.raw.ReadAt(data, s.pageOffset(page)); n == head && page > 0 {
 				fn(i, data)
 			}
 		}
@@ -419,8 +421,8 @@ type shape struct {
 	columns int // of the table: a row has no more, and fewer where some were added later
 }
 
-// parse reads a page. It is none of a table's b-tree where ok is false.
-func (p *treePage) parse(data []byte, s shape) (ok bool) {
+// parsePage reads a page. It is none of a table's b-tree where ok is false.
+func (p *treePage) parsePage(data []byte, s shape) (ok bool) {
 	if len(data) < s.usable || data[0] != leafPage && data[0] != interiorPage {
 		return false
 	}
@@ -439,26 +441,26 @@ func (p *treePage) parse(data []byte, s shape) (ok bool) {
 		switch {
 		case c.from < end || c.from > len(data)-4:
 		case p.leaf:
-			c.leaf(data, s)
+			c.readLeaf(data, s)
 		default:
-			c.interior(data)
+			c.readInterior(data)
 		}
 		p.cells = append(p.cells, c)
 	}
-	p.account(data, end)
+	p.accountForBytes(data, end)
 	return true
 }
 
-func (c *cell) interior(data []byte) {
+func (c *cell) readInterior(data []byte) {
 	c.child = binary.BigEndian.Uint32(data[c.from:])
-	key, n := varint(data[c.from+4:])
+	key, n := readVarint(data[c.from+4:])
 	c.rowid, c.to, c.sound = key, c.from+4+n, n > 0
 }
 
-// leaf reads a cell with a row, and tests whether the lengths in it fit together.
-func (c *cell) leaf(data []byte, s shape) {
-	size, n := varint(data[c.from:])
-	rowid, m := varint(data[min(c.from+n, len(data)):])
+// readLeaf reads a cell with a row, and tests whether the lengths in it fit together.
+func (c *cell) readLeaf(data []byte, s shape) {
+	size, n := readVarint(data[c.from:])
+	rowid, m := readVarint(data[min(c.from+n, len(data)):])
 	if n == 0 || m == 0 || size < 0 || size > 1<<31 {
 		return
 	}
@@ -486,7 +488,7 @@ func (c *cell) leaf(data []byte, s shape) {
 // columns, and such as are as long together as the row is. here is the part of the row that
 // stands on the page.
 func recordFits(here []byte, size int64, columns int) bool {
-	head, at := varint(here)
+	head, at := readVarint(here)
 	if at == 0 || head < int64(at) || head > size {
 		return false
 	}
@@ -495,7 +497,7 @@ func recordFits(here []byte, size int64, columns int) bool {
 	}
 	values, sum := 0, head
 	for ; at < int(head); values++ {
-		kind, n := varint(here[at:head])
+		kind, n := readVarint(here[at:head])
 		if n == 0 || kind < 0 || kind == 10 || kind == 11 {
 			return false
 		}
@@ -512,8 +514,8 @@ func valueSize(kind int64) int64 {
 	return [12]int64{0, 1, 2, 3, 4, 6, 8, 8}[kind]
 }
 
-// varint reads a number of one to nine bytes; n is 0 where data ends before it.
-func varint(data []byte) (value int64, n int) {
+// readVarint reads a number of one to nine bytes; n is 0 where data ends before it.
+func readVarint(data []byte) (value int64, n int) {
 	for n < len(data) && n < 8 {
 		value = value<<7 | int64(data[n]&0x7f)
 		if n++; data[n-1] < 0x80 {
@@ -526,9 +528,9 @@ func varint(data []byte) (value int64, n int) {
 	return 0, 0
 }
 
-// account tests that every byte behind the pointers has one use. Cells of which a byte has
+// accountForBytes tests that every byte behind the pointers has one use. Cells of which a byte has
 // another use, too, are unsound: one of the two is not where it should be.
-func (p *treePage) account(data []byte, end int) {
+func (p *treePage) accountForBytes(data []byte, end int) {
 	p.spans, p.whole = p.spans[:0], true
 	for i := range p.cells {
 		if c := &p.cells[i]; c.sound {
@@ -565,12 +567,12 @@ func (p *treePage) account(data []byte, end int) {
 		p.whole = false
 	}
 	if !p.whole {
-		p.dispute()
+		p.markOverlaps()
 	}
 }
 
-// dispute calls the cells unsound that share bytes with another one, or with a free block.
-func (p *treePage) dispute() {
+// markOverlaps calls the cells unsound that share bytes with another one, or with a free block.
+func (p *treePage) markOverlaps() {
 	for i := 1; i < len(p.spans); i++ {
 		for j := i; j > 0 && p.spans[j-1][1] > p.spans[i][0]; j-- {
 			for n := range p.cells {

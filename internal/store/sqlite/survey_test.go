@@ -25,7 +25,7 @@ func TestVarint(t *testing.T) {
 		{[]byte{0x7f}, 127, 1}, {[]byte{0x81, 0x00}, 128, 2}, {[]byte{0x81}, 0, 0}, {nil, 0, 0},
 		{[]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, -1, 9}, {slices.Repeat([]byte{0x80}, 8), 0, 0},
 	} {
-		if value, n := varint(test.bytes); value != test.value || n != test.n {
+		if value, n := readVarint(test.bytes); value != test.value || n != test.n {
 			t.Errorf("%x: %d, %d bytes", test.bytes, value, n)
 		}
 	}
@@ -146,7 +146,7 @@ func TestSurveySound(t *testing.T) {
 				if db.raw = nil; raw {
 					db.raw = db.handle
 				}
-				s, err := db.survey(t.Context(), "t", true)
+				s, err := db.surveyPages(t.Context(), "t", true)
 				ok(t, err)
 				if s.damaged {
 					t.Errorf("raw %t: %v", raw, s.lost)
@@ -180,14 +180,14 @@ func TestSurveyOfRecordedDatabases(t *testing.T) {
 			return nil
 		}
 		defer func() { ok(t, db.Close()) }()
-		if deep, err := db.integrity(t.Context()); err != nil || slices.ContainsFunc(deep, isStoreDamaged) {
+		if deep, err := db.checkIntegrity(t.Context()); err != nil || slices.ContainsFunc(deep, isStoreDamaged) {
 			return err
 		}
 		files++
 		names, err := db.ordinaryTables(t.Context())
 		ok(t, err)
 		for _, name := range names {
-			s, err := db.survey(t.Context(), name, true)
+			s, err := db.surveyPages(t.Context(), name, true)
 			ok(t, err)
 			if tables++; s.damaged {
 				t.Errorf("%s, %s: %v", path, name, s.lost)
@@ -209,7 +209,7 @@ func TestRangesAreMerged(t *testing.T) {
 		{From: 1, To: 2, Most: 2, Refused: true}, {From: 4, To: 9, Most: 6}, {From: 11, To: 11, Most: 1, Refused: true}, {From: 12, To: 19, Most: 2},
 		{From: 21, To: 25, Most: 5},
 	}
-	if diff := cmp.Diff(want, s.ranges([]int64{1, 2, 11}, 25)); diff != "" {
+	if diff := cmp.Diff(want, s.lostRanges([]int64{1, 2, 11}, 25)); diff != "" {
 		t.Error(diff)
 	}
 }

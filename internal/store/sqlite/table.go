@@ -42,7 +42,7 @@ func (r Range) Fault(table string) session.Fault {
 	case r.Torn:
 		format = "%s of %s%s cannot be read to the end: a page of the file is damaged"
 	}
-	f := fault(session.StoreDamaged, "", format, rows, table, many)
+	f := newFault(session.StoreDamaged, "", format, rows, table, many)
 	f.Ref, f.Count = session.Ref{Table: table, Key: strconv.FormatInt(r.From, 10)}, int(r.Most)
 	if r.To == math.MaxInt64 {
 		f.Ref.Key += "-" // nobody knows how many there are
@@ -79,9 +79,9 @@ func (db *DB) ScanTable(ctx context.Context, table string, columns []string, fn 
 	if db.scanned != nil {
 		defer func() { db.scanned.Store(strings.ToLower(table), scanned) }()
 	}
-	s, err := db.survey(ctx, table, false)
+	s, err := db.surveyPages(ctx, table, false)
 	if err == nil && !s.damaged {
-		if err = t.whole(ctx); err == nil {
+		if err = t.scanWhole(ctx); err == nil {
 			scanned.sound = true
 			return nil, nil
 		}
@@ -89,23 +89,23 @@ func (db *DB) ScanTable(ctx context.Context, table string, columns []string, fn 
 	if !isDamage(err) {
 		return nil, err
 	}
-	s, err = db.survey(ctx, table, true)
+	s, err = db.surveyPages(ctx, table, true)
 	if isDamage(err) && err != nil { // nobody knows which rows there should be
-		if err = t.whole(ctx); !isDamage(err) {
+		if err = t.scanWhole(ctx); !isDamage(err) {
 			return nil, err
 		}
 		return []Range{{From: max(t.next, 1), To: math.MaxInt64}}, nil
 	}
 	if err == nil {
-		err = t.pieces(ctx, s)
+		err = t.scanPieces(ctx, s)
 	}
-	return s.ranges(t.refused, db.highest(ctx, table)), err
+	return s.lostRanges(t.refused, db.highestRowID(ctx, table)), err
 }
 
-// Unscanned are faults of the tables that no ScanTable went over: what is wrong with their
+// UnscannedFaults are faults of the tables that no ScanTable went over: what is wrong with their
 // pages; and with CompareIndexes those of indexes. Tables without rowids are left out; Deep
 // tests those, too.
-func (db *DB) Unscanned(ctx context.Context) (faults []session.Fault, err error) {
+func (db *DB) UnscannedFaults(ctx context.Context) (faults []session.Fault, err error) {
 	names, err := db.ordinaryTables(ctx)
 	if err != nil {
 		return nil, nil //nolint:nilerr // a fault tells that the schema is damaged
@@ -114,9 +114,9 @@ func (db *DB) Unscanned(ctx context.Context) (faults []session.Fault, err error)
 		if _, done := db.scanned.Load(strings.ToLower(table)); done {
 			continue
 		}
-		s, err := db.survey(ctx, table, false)
+		s, err := db.surveyPages(ctx, table, false)
 		if err == nil && s.damaged {
-			s, err = db.survey(ctx, table, true)
+			s, err = db.surveyPages(ctx, table, true)
 		}
 		switch {
 		case !isDamage(err):
@@ -124,7 +124,7 @@ func (db *DB) Unscanned(ctx context.Context) (faults []session.Fault, err error)
 		case err != nil:
 			faults = append(faults, Range{From: 1, To: math.MaxInt64}.Fault(table))
 		case s.damaged:
-			for _, r := range s.ranges(nil, db.highest(ctx, table)) {
+			for _, r := range s.lostRanges(nil, db.highestRowID(ctx, table)) {
 				faults = append(faults, r.Fault(table))
 			}
 		}
@@ -134,7 +134,7 @@ func (db *DB) Unscanned(ctx context.Context) (faults []session.Fault, err error)
 }
 
 func (db *DB) ordinaryTables(ctx context.Context) (names []string, err error) {
-	err = db.each(ctx, func(scan func(...any) error) error {
+	err = db.forEachRow(ctx, func(scan func(...any) error) error {
 		names = append(names, "")
 		return scan(&names[len(names)-1])
 	}, "select name from pragma_table_list where schema = 'main' and type = 'table' and not wr and name <> 'sqlite_schema'")
@@ -159,8 +159,8 @@ type tableScan struct {
 	refused []int64
 }
 
-// whole delivers rows until the end or an error.
-func (t *tableScan) whole(ctx context.Context) error {
+// scanWhole delivers rows until the end or an error.
+func (t *tableScan) scanWhole(ctx context.Context) error {
 	last := int64(math.MinInt64)
 	return t.db.Scan(ctx, t.scan, func(row []driver.Value) error {
 		rowid := row[0].(int64)
@@ -178,12 +178,12 @@ func (t *tableScan) whole(ctx context.Context) error {
 // One seek takes some 20 µs.
 const maxSeeks = 100_000
 
-// pieces delivers the rows that a survey found, and no others.
-func (t *tableScan) pieces(ctx context.Context, s *survey) error {
+// scanPieces delivers the rows that a survey found, and no others.
+func (t *tableScan) scanPieces(ctx context.Context, s *survey) error {
 	at, _ := slices.BinarySearch(s.rows, t.next)
 	rows := s.rows[at:]
 	for seeks := 0; len(rows) > 0; {
-		done, err := t.piece(ctx, rows)
+		done, err := t.scanPiece(ctx, rows)
 		switch {
 		case !isDamage(err):
 			return err
@@ -204,8 +204,8 @@ func (t *tableScan) pieces(ctx context.Context, s *survey) error {
 	return nil
 }
 
-// piece delivers rows until one cannot be read, and says how many came or were passed over.
-func (t *tableScan) piece(ctx context.Context, rows []int64) (done int, _ error) {
+// scanPiece delivers rows until one cannot be read, and says how many came or were passed over.
+func (t *tableScan) scanPiece(ctx context.Context, rows []int64) (done int, _ error) {
 	err := t.db.Scan(ctx, t.scan, func(row []driver.Value) error {
 		rowid := row[0].(int64)
 		n, expected := slices.BinarySearch(rows[done:], rowid)
@@ -219,8 +219,8 @@ func (t *tableScan) piece(ctx context.Context, rows []int64) (done int, _ error)
 	return done, err
 }
 
-// highest is the highest rowid that a table ever had, as far as the database says so.
-func (db *DB) highest(ctx context.Context, table string) int64 {
+// highestRowID is the highest rowid that a table ever had, as far as the database says so.
+func (db *DB) highestRowID(ctx context.Context, table string) int64 {
 	var highest sql.NullInt64
 	err := db.QueryRow(ctx, "select seq from sqlite_sequence where name = ?", table).Scan(&highest)
 	if err != nil || !highest.Valid {
@@ -229,9 +229,9 @@ func (db *DB) highest(ctx context.Context, table string) int64 {
 	return highest.Int64
 }
 
-// ranges are what is lost: what the survey found, and the rows that were refused, with those
+// lostRanges are what is lost: what the survey found, and the rows that were refused, with those
 // of one kind as one that have no row between them.
-func (s *survey) ranges(refused []int64, highest int64) []Range {
+func (s *survey) lostRanges(refused []int64, highest int64) []Range {
 	all := slices.Clone(s.lost)
 	for _, id := range refused {
 		all = append(all, Range{From: id, To: id, Most: 1, Refused: true})
@@ -243,7 +243,7 @@ func (s *survey) ranges(refused []int64, highest int64) []Range {
 			torn = append(torn, r)
 			continue
 		}
-		if n := len(lost) - 1; n >= 0 && lost[n].Refused == r.Refused && s.none(lost[n].To, r.From) {
+		if n := len(lost) - 1; n >= 0 && lost[n].Refused == r.Refused && s.hasNoRowBetween(lost[n].To, r.From) {
 			last := &lost[n]
 			if last.Most += r.Most; r.Most == 0 {
 				last.Most = 0
@@ -279,8 +279,8 @@ func (r Range) clipped(rows []int64, highest int64) Range {
 	return r
 }
 
-// none reports whether the survey found no row between two.
-func (s *survey) none(after, before int64) bool {
+// hasNoRowBetween reports whether the survey found no row between two.
+func (s *survey) hasNoRowBetween(after, before int64) bool {
 	if after >= before-1 {
 		return true
 	}

@@ -202,7 +202,7 @@ func TestScanTableRandomDamage(t *testing.T) {
 		if err != nil && !strings.Contains(err.Error(), "no such") && problem.ClassOf(err) != problem.Unreadable {
 			t.Error(err)
 		}
-		_, err = db.Deep(t.Context())
+		_, err = db.FindDeepFaults(t.Context())
 		ok(t, err)
 		ok(t, db.Close())
 	}

@@ -37,15 +37,15 @@ func parseWALHeader(b []byte) (h walHeader, ok bool) {
 	h.bigEnd = sign&1 == 1
 	h.pageSize = int(be.Uint32(b[8:]))
 	copy(h.salt[:], b[16:24])
-	h.sum.add(b[:24], h.bigEnd)
-	return h, sign&^1 == 0x377f0682 && be.Uint32(b[4:]) == 3007000 && validPageSize(h.pageSize) && h.sum.is(b[24:32])
+	h.sum.addBytes(b[:24], h.bigEnd)
+	return h, sign&^1 == 0x377f0682 && be.Uint32(b[4:]) == 3007000 && validPageSize(h.pageSize) && h.sum.isStoredAs(b[24:32])
 }
 
 // checksum is the running checksum of a log (file format 4.2).
 type checksum [2]uint32
 
-// add takes in b, whose length is a multiple of 8.
-func (c *checksum) add(b []byte, bigEnd bool) {
+// addBytes takes in b, whose length is a multiple of 8.
+func (c *checksum) addBytes(b []byte, bigEnd bool) {
 	s0, s1 := c[0], c[1]
 	for ; len(b) >= 8; b = b[8:] {
 		x, y := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])
@@ -58,7 +58,7 @@ func (c *checksum) add(b []byte, bigEnd bool) {
 	c[0], c[1] = s0, s1
 }
 
-func (c *checksum) is(stored []byte) bool {
+func (c *checksum) isStoredAs(stored []byte) bool {
 	return binary.BigEndian.Uint32(stored) == c[0] && binary.BigEndian.Uint32(stored[4:]) == c[1]
 }
 
@@ -96,14 +96,14 @@ func walkWAL(r io.ReaderAt, size int64, above uint32) (walWalk, error) {
 	w.headerOK, w.salt = true, h.salt
 	stride := int64(frameHeaderSize + h.pageSize)
 	w.frames = int(max(size-walHeaderSize, 0) / stride)
-	if err := w.follow(io.NewSectionReader(r, walHeaderSize, int64(w.frames)*stride), h, above); err != nil {
+	if err := w.readFrames(io.NewSectionReader(r, walHeaderSize, int64(w.frames)*stride), h, above); err != nil {
 		return w, err
 	}
-	return w, w.search(r, h, stride)
+	return w, w.searchCommits(r, h, stride)
 }
 
-// follow reads frames as long as each continues the one before.
-func (w *walWalk) follow(r io.Reader, h walHeader, above uint32) error {
+// readFrames reads frames as long as each continues the one before.
+func (w *walWalk) readFrames(r io.Reader, h walHeader, above uint32) error {
 	frame := make([]byte, frameHeaderSize+h.pageSize)
 	sum := h.sum
 	var open []uint32 // pages noted since the last commit
@@ -112,9 +112,9 @@ func (w *walWalk) follow(r io.Reader, h walHeader, above uint32) error {
 			return unlessEOF(err)
 		}
 		page, commit := binary.BigEndian.Uint32(frame), binary.BigEndian.Uint32(frame[4:])
-		sum.add(frame[:8], h.bigEnd)
-		sum.add(frame[frameHeaderSize:], h.bigEnd)
-		if page == 0 || !bytes.Equal(frame[8:16], h.salt[:]) || !sum.is(frame[16:24]) {
+		sum.addBytes(frame[:8], h.bigEnd)
+		sum.addBytes(frame[frameHeaderSize:], h.bigEnd)
+		if page == 0 || !bytes.Equal(frame[8:16], h.salt[:]) || !sum.isStoredAs(frame[16:24]) {
 			return nil
 		}
 		w.valid++
@@ -122,14 +122,14 @@ func (w *walWalk) follow(r io.Reader, h walHeader, above uint32) error {
 			open = append(open, page)
 		}
 		if commit != 0 {
-			w.commit(commit, open)
+			w.noteCommit(commit, open)
 			open = open[:0]
 		}
 	}
 	return nil
 }
 
-func (w *walWalk) commit(pages uint32, noted []uint32) {
+func (w *walWalk) noteCommit(pages uint32, noted []uint32) {
 	w.committed, w.commits, w.pages = w.valid, w.commits+1, pages
 	for _, page := range noted {
 		if w.beyond == nil {
@@ -139,8 +139,8 @@ func (w *walWalk) commit(pages uint32, noted []uint32) {
 	}
 }
 
-// search looks for commits of the current salt behind the valid frames.
-func (w *walWalk) search(r io.ReaderAt, h walHeader, stride int64) error {
+// searchCommits looks for commits of the current salt behind the valid frames.
+func (w *walWalk) searchCommits(r io.ReaderAt, h walHeader, stride int64) error {
 	head := make([]byte, frameHeaderSize)
 	for i := w.valid; i < w.frames; i++ {
 		if _, err := r.ReadAt(head, walHeaderSize+int64(i)*stride); err != nil {
@@ -175,17 +175,17 @@ func (db *DB) inspectWAL(filePages uint32) (walWalk, error) {
 		return walWalk{}, cannotRead(db.File.Path+"-wal", err)
 	}
 	defer func() { _ = log.Close() }()
-	w, err := db.walk(log, filePages)
+	w, err := db.walkLog(log, filePages)
 	if err != nil {
 		return w, cannotRead(db.File.Path+"-wal", err)
 	}
 	switch {
 	case w.lost > 0:
-		db.damaged("wal", w.lostCommits, "the -wal file is damaged at frame %d of %d: SQLite ignores the %d commits after that, "+
+		db.addDamage("wal", w.lostCommits, "the -wal file is damaged at frame %d of %d: SQLite ignores the %d commits after that, "+
 			"so the newest messages are missing", w.valid+1, w.frames, w.lostCommits)
 	case !w.headerOK:
 		if commits := db.headlessCommits(log); commits > 0 {
-			db.damaged("wal", commits, "the header of the -wal file (%s) is destroyed: SQLite ignores the file, which holds "+
+			db.addDamage("wal", commits, "the header of the -wal file (%s) is destroyed: SQLite ignores the file, which holds "+
 				"at least %d commits, so the newest messages are missing", bytesText(db.File.WAL), commits)
 		}
 	}
@@ -196,11 +196,11 @@ func (db *DB) inspectWAL(filePages uint32) (walWalk, error) {
 // interrupts within a frame goes on much sooner.
 const steady = 600 * time.Millisecond
 
-// walk walks the log. Beside a writer the end is a moving target: a frame may be
+// walkLog walks the log. Beside a writer the end is a moving target: a frame may be
 // half written when it is read, and whole, with others behind it, a moment later. So a break
 // counts only if it stays, and the log was not begun anew meanwhile, which can give another
 // break at the same frame.
-func (db *DB) walk(log *os.File, filePages uint32) (walWalk, error) {
+func (db *DB) walkLog(log *os.File, filePages uint32) (walWalk, error) {
 	info, err := log.Stat()
 	if err != nil {
 		return walWalk{}, err

@@ -225,13 +225,13 @@ func makeWAL(sign uint32, sizes ...uint32) []byte {
 		b = be.AppendUint32(b, n)
 	}
 	var sum checksum
-	sum.add(b, sign&1 == 1)
+	sum.addBytes(b, sign&1 == 1)
 	b = be.AppendUint32(be.AppendUint32(b, sum[0]), sum[1])
 	for i, size := range sizes {
 		head := be.AppendUint32(be.AppendUint32(nil, uint32(i+1)), size)
 		page := bytes.Repeat([]byte{byte(i)}, 512)
-		sum.add(head, sign&1 == 1)
-		sum.add(page, sign&1 == 1)
+		sum.addBytes(head, sign&1 == 1)
+		sum.addBytes(page, sign&1 == 1)
 		b = append(append(b, head...), b[16:24]...)
 		b = append(be.AppendUint32(be.AppendUint32(b, sum[0]), sum[1]), page...)
 	}

@@ -51,14 +51,14 @@ func probeWriter(handle *os.File, f File, findWriter finder) Writer {
 }
 
 func probeDatabase(handle *os.File) (Writer, error) {
-	holder, err := locked(handle, syscall.F_WRLCK, pendingByte, 2+sharedSize)
+	holder, err := findLock(handle, syscall.F_WRLCK, pendingByte, 2+sharedSize)
 	if err != nil || !holder.held {
 		return Writer{State: session.WriterDead}, err
 	}
 	// A read lock conflicts with write locks only.
-	pending, err1 := locked(handle, syscall.F_RDLCK, pendingByte, 1)
-	exclusive, err2 := locked(handle, syscall.F_RDLCK, sharedFirst, sharedSize)
-	changing, err3 := locked(handle, syscall.F_RDLCK, reservedByte, 1)
+	pending, err1 := findLock(handle, syscall.F_RDLCK, pendingByte, 1)
+	exclusive, err2 := findLock(handle, syscall.F_RDLCK, sharedFirst, sharedSize)
+	changing, err3 := findLock(handle, syscall.F_RDLCK, reservedByte, 1)
 	for _, l := range []lock{changing, pending, exclusive} {
 		if l.held {
 			holder = l
@@ -83,7 +83,7 @@ func probeIndex(path string) (Writer, error) {
 		return Writer{}, err
 	}
 	defer func() { _ = shm.Close() }()
-	l, err := locked(shm, syscall.F_WRLCK, shmFirst, shmSize)
+	l, err := findLock(shm, syscall.F_WRLCK, shmFirst, shmSize)
 	if err != nil || !l.held {
 		return Writer{State: session.WriterDead}, err
 	}
@@ -98,9 +98,9 @@ type lock struct {
 	pid  int
 }
 
-// locked asks for the first lock in a range that a lock of the given kind
+// findLock asks for the first lock in a range that a lock of the given kind
 // would conflict with.
-func locked(file *os.File, kind int16, start, length int64) (lock, error) {
+func findLock(file *os.File, kind int16, start, length int64) (lock, error) {
 	want := syscall.Flock_t{Type: kind, Start: start, Len: length}
 	for {
 		err := syscall.FcntlFlock(file.Fd(), syscall.F_GETLK, &want)

@@ -31,13 +31,13 @@ func Dump(t Tester, path string) []string {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	all := texts(t, db, "select type || ' ' || name || ' ' || coalesce(sql, '') from sqlite_schema")
-	for _, table := range texts(t, db, "select name from sqlite_schema where type = 'table'") {
-		columns := texts(t, db, "select name from pragma_table_info(?)", table)
+	all := queryTexts(t, db, "select type || ' ' || name || ' ' || coalesce(sql, '') from sqlite_schema")
+	for _, table := range queryTexts(t, db, "select name from sqlite_schema where type = 'table'") {
+		columns := queryTexts(t, db, "select name from pragma_table_info(?)", table)
 		for i, name := range columns {
-			columns[i] = exactly(sqlite.Quoted(name))
+			columns[i] = exactText(sqlite.Quoted(name))
 		}
-		all = append(all, texts(t, db, "select '"+table+" ' || rowid || ' ' || "+strings.Join(columns, " || ',' || ")+" from "+sqlite.Quoted(table)+" order by rowid")...)
+		all = append(all, queryTexts(t, db, "select '"+table+" ' || rowid || ' ' || "+strings.Join(columns, " || ',' || ")+" from "+sqlite.Quoted(table)+" order by rowid")...)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatalf("%v", err)
@@ -45,13 +45,13 @@ func Dump(t Tester, path string) []string {
 	return all
 }
 
-// exactly is a value in SQL, as a text. What quote says of a text ends at a zero byte.
-func exactly(column string) string {
+// exactText is a value in SQL, as a text. What quote says of a text ends at a zero byte.
+func exactText(column string) string {
 	return "quote(" + column + ") || case when instr(" + column + ", char(0)) then hex(" + column + ") else '' end"
 }
 
-// texts runs a query of one text column.
-func texts(t Tester, db *sql.DB, query string, args ...any) []string {
+// queryTexts runs a query of one text column.
+func queryTexts(t Tester, db *sql.DB, query string, args ...any) []string {
 	t.Helper()
 	rows, err := db.Query(query, args...)
 	if err != nil {
@@ -77,7 +77,7 @@ func Query(t Tester, path string, queries ...string) (list []string) {
 		t.Fatalf("%v", err)
 	}
 	for _, query := range queries {
-		list = append(list, texts(t, db, query)...)
+		list = append(list, queryTexts(t, db, query)...)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatalf("%v", err)

@@ -24,7 +24,7 @@ import (
 // Opened are the facts and the sessions of a store, by their ids, with texts.
 func Opened(t Tester, path string) (*session.Store, map[string]*session.Session) {
 	t.Helper()
-	facts, list := read(t, path, store.Options{}, true)
+	facts, list := readStore(t, path, store.Options{}, true)
 	sessions := map[string]*session.Session{}
 	for _, tree := range list {
 		for _, s := range tree.Sessions {
@@ -34,7 +34,7 @@ func Opened(t Tester, path string) (*session.Store, map[string]*session.Session)
 	return facts, sessions
 }
 
-func read(t Tester, path string, opts store.Options, texts bool) (*session.Store, []*session.Tree) {
+func readStore(t Tester, path string, opts store.Options, texts bool) (*session.Store, []*session.Tree) {
 	t.Helper()
 	o, err := registry.Open(context.Background(), path, "", nil, opts)
 	if err != nil {
@@ -60,9 +60,9 @@ func read(t Tester, path string, opts store.Options, texts bool) (*session.Store
 // store itself.
 func Findings(t Tester, path string) (found []string) {
 	t.Helper()
-	facts, list := read(t, path, store.Options{Deep: true}, false)
+	facts, list := readStore(t, path, store.Options{Deep: true}, false)
 	for _, tree := range list {
-		for _, f := range check.Tree(facts, tree, catalogue.Usual(), rules.Judge{}) {
+		for _, f := range check.RunTree(facts, tree, catalogue.UsualRules(), rules.Judge{}) {
 			found = append(found, fmt.Sprint(f.Severity, " ", f.Rule.ID, " ", f.Call))
 		}
 	}
@@ -76,9 +76,9 @@ func Findings(t Tester, path string) (found []string) {
 // Outlooks say what becomes of the root sessions of a store, in its order.
 func Outlooks(t Tester, path string) (list []string) {
 	t.Helper()
-	facts, trees := read(t, path, store.Options{Deep: true}, false)
+	facts, trees := readStore(t, path, store.Options{Deep: true}, false)
 	for _, tree := range trees {
-		list = append(list, check.OutlookOf(tree.Root().ID, check.Tree(facts, tree, catalogue.Usual(), rules.Judge{})).String())
+		list = append(list, check.OutlookOf(tree.Root().ID, check.RunTree(facts, tree, catalogue.UsualRules(), rules.Judge{})).String())
 	}
 	return list
 }
@@ -191,11 +191,11 @@ func (r *Request) Said() (lines []string) {
 // has them, in the words of a request.
 func Foretold(t *testing.T, path string, said func(r *view.Request, facts *session.Store) []string) (sessions [][]string) {
 	t.Helper()
-	facts, list := read(t, path, store.Options{}, true)
+	facts, list := readStore(t, path, store.Options{}, true)
 	for _, tree := range list {
-		found := check.Tree(facts, tree, catalogue.Usual(), rules.Judge{})
+		found := check.RunTree(facts, tree, catalogue.UsualRules(), rules.Judge{})
 		for _, s := range tree.Sessions {
-			v := view.Build(view.Input{Store: facts, Tree: tree, Findings: found, Session: s.ID, Request: true})
+			v := view.BuildView(view.Input{Store: facts, Tree: tree, Findings: found, Session: s.ID, Request: true})
 			v.Request.Parts = v.Request.Parts[:len(v.Request.Parts)-1] // the last one is the next message of the user
 			sessions = append(sessions, said(v.Request, facts))
 		}

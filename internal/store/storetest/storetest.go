@@ -35,15 +35,15 @@ func Run(t *testing.T, kind store.Kind, samples ...Sample) {
 			folder := t.TempDir()
 			s := suite{kind: kind, path: sample.Make(t, folder)}
 			before := Snapshot(t, folder)
-			t.Run("is detected as this kind and as no other", s.detects)
-			t.Run("tells what it is", s.facts)
-			t.Run("yields every session once, parents first", s.partition)
-			t.Run("addresses every item by its own key", s.keys)
-			t.Run("gives the same outlines every time, with one processor, too", s.deterministic)
-			t.Run("fills bodies without changing outlines", s.fill)
-			t.Run("gives equal texts equal digests", s.digests)
-			t.Run("lists the same sessions without contents", s.brief)
-			t.Run("stops when the context ends", s.cancelled)
+			t.Run("is detected as this kind and as no other", s.testDetection)
+			t.Run("tells what it is", s.testFacts)
+			t.Run("yields every session once, parents first", s.testPartition)
+			t.Run("addresses every item by its own key", s.testKeys)
+			t.Run("gives the same outlines every time, with one processor, too", s.testDeterminism)
+			t.Run("fills bodies without changing outlines", s.testFill)
+			t.Run("gives equal texts equal digests", s.testDigests)
+			t.Run("lists the same sessions without contents", s.testBrief)
+			t.Run("stops when the context ends", s.testCancellation)
 			if diff := cmp.Diff(before, Snapshot(t, folder)); diff != "" {
 				t.Errorf("reading changed the folder: %s", diff)
 			}
@@ -56,7 +56,7 @@ type suite struct {
 	path string
 }
 
-func (s suite) open(t *testing.T, opts ...store.Options) *registry.Opened {
+func (s suite) openStore(t *testing.T, opts ...store.Options) *registry.Opened {
 	t.Helper()
 	o, err := registry.Open(t.Context(), s.path, s.kind.Name, nil, append(opts, store.Options{})[0])
 	if err != nil {
@@ -70,7 +70,7 @@ func (s suite) open(t *testing.T, opts ...store.Options) *registry.Opened {
 	return o
 }
 
-func trees(t *testing.T, st store.Store) []*session.Tree {
+func readTrees(t *testing.T, st store.Store) []*session.Tree {
 	t.Helper()
 	var list []*session.Tree
 	for tree, err := range st.Trees(t.Context()) {
@@ -82,7 +82,7 @@ func trees(t *testing.T, st store.Store) []*session.Tree {
 	return list
 }
 
-func (s suite) detects(t *testing.T) {
+func (s suite) testDetection(t *testing.T) {
 	o, err := registry.Open(t.Context(), s.path, "", nil, store.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -104,16 +104,16 @@ func (s suite) detects(t *testing.T) {
 	}
 }
 
-func (s suite) facts(t *testing.T) {
-	f := s.open(t).Facts()
+func (s suite) testFacts(t *testing.T) {
+	f := s.openStore(t).Facts()
 	if f.Kind != s.kind.Name || f.Title != s.kind.Title || f.Path != s.path || f.Bytes <= 0 {
 		t.Errorf("got %+v", f)
 	}
 }
 
-func (s suite) partition(t *testing.T) {
+func (s suite) testPartition(t *testing.T) {
 	seen := map[string]bool{}
-	for _, tree := range trees(t, s.open(t)) {
+	for _, tree := range readTrees(t, s.openStore(t)) {
 		above := map[*session.Session]bool{}
 		for _, sess := range tree.Sessions {
 			if seen[sess.ID] {
@@ -131,7 +131,7 @@ func (s suite) partition(t *testing.T) {
 			above[sess] = true
 		}
 	}
-	for _, tree := range trees(t, s.open(t)) {
+	for _, tree := range readTrees(t, s.openStore(t)) {
 		for _, sess := range tree.Sessions {
 			if sess.Parent != "" && seen[sess.Parent] && tree.Session(sess.Parent) == nil {
 				t.Errorf("%s is not in the tree of its parent %s", sess.ID, sess.Parent)
@@ -145,9 +145,9 @@ func (s suite) partition(t *testing.T) {
 	}
 }
 
-func (s suite) keys(t *testing.T) {
+func (s suite) testKeys(t *testing.T) {
 	rows := map[string]bool{}
-	for _, tree := range trees(t, s.open(t)) {
+	for _, tree := range readTrees(t, s.openStore(t)) {
 		for _, sess := range tree.Sessions {
 			for i := range sess.Items {
 				row := sess.ItemRef(i).Row()
@@ -168,24 +168,24 @@ func (s suite) keys(t *testing.T) {
 	}
 }
 
-func (s suite) deterministic(t *testing.T) {
+func (s suite) testDeterminism(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4)) // adapters read with as many goroutines
-	first, second := flat(trees(t, s.open(t))), flat(trees(t, s.open(t)))
+	first, second := flatSessions(readTrees(t, s.openStore(t))), flatSessions(readTrees(t, s.openStore(t)))
 	if diff := diffValues(first, second); diff != "" {
 		t.Error(diff)
 	}
 	runtime.GOMAXPROCS(1)
-	if diff := diffValues(first, flat(trees(t, s.open(t)))); diff != "" {
+	if diff := diffValues(first, flatSessions(readTrees(t, s.openStore(t)))); diff != "" {
 		t.Errorf("with one processor: %s", diff)
 	}
 }
 
-// brief compares what a list says of the sessions with what it says without contents. A store
+// testBrief compares what a list says of the sessions with what it says without contents. A store
 // that does not count items may leave out sub-sessions, and the links and times of others.
-func (s suite) brief(t *testing.T) {
-	uncounted := s.open(t, store.Options{Brief: 1}).Facts().Uncounted
+func (s suite) testBrief(t *testing.T) {
+	uncounted := s.openStore(t, store.Options{Brief: 1}).Facts().Uncounted
 	list := func(opts store.Options) (lines []string) {
-		for _, tree := range trees(t, s.open(t, opts)) {
+		for _, tree := range readTrees(t, s.openStore(t, opts)) {
 			for _, sess := range tree.Sessions {
 				line := fmt.Sprint(sess.Parent == "", sess.ID, sess.Title)
 				if !uncounted || sess.Parent == "" {
@@ -216,8 +216,8 @@ func (s suite) brief(t *testing.T) {
 	}
 }
 
-// flat lists the sessions without their pointers to each other.
-func flat(list []*session.Tree) []session.Session {
+// flatSessions lists the sessions without their pointers to each other.
+func flatSessions(list []*session.Tree) []session.Session {
 	var all []session.Session
 	for _, tree := range list {
 		for _, sess := range tree.Sessions {
@@ -230,9 +230,9 @@ func flat(list []*session.Tree) []session.Session {
 	return all
 }
 
-func (s suite) fill(t *testing.T) {
-	o := s.open(t)
-	outlines, filled := flat(trees(t, o)), trees(t, o)
+func (s suite) testFill(t *testing.T) {
+	o := s.openStore(t)
+	outlines, filled := flatSessions(readTrees(t, o)), readTrees(t, o)
 	for _, tree := range filled {
 		if err := o.Fill(t.Context(), tree); err != nil {
 			t.Fatal(err)
@@ -245,17 +245,17 @@ func (s suite) fill(t *testing.T) {
 			}
 		}
 	}
-	whole := s.open(t, store.Options{Bodies: func(*session.Session) bool { return true }})
-	atOnce := trees(t, whole)
+	whole := s.openStore(t, store.Options{Bodies: func(*session.Session) bool { return true }})
+	atOnce := readTrees(t, whole)
 	for _, tree := range atOnce {
 		if err := whole.Fill(t.Context(), tree); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if diff := diffValues(flat(filled), flat(atOnce)); diff != "" {
+	if diff := diffValues(flatSessions(filled), flatSessions(atOnce)); diff != "" {
 		t.Errorf("Bodies gives other trees: %s", diff)
 	}
-	if diff := diffValues(withoutBodies(outlines), withoutBodies(flat(filled))); diff != "" {
+	if diff := diffValues(withoutBodies(outlines), withoutBodies(flatSessions(filled))); diff != "" {
 		t.Errorf("Fill changed the outlines: %s", diff)
 	}
 }
@@ -287,10 +287,10 @@ func diffValues(x, y any) string {
 	return cmp.Diff(x, y)
 }
 
-// digests holds that a text has one digest in the whole store, and that only
+// testDigests holds that a text has one digest in the whole store, and that only
 // the empty text has none.
-func (s suite) digests(t *testing.T) {
-	o := s.open(t)
+func (s suite) testDigests(t *testing.T) {
+	o := s.openStore(t)
 	byText := map[string]session.Digest{}
 	hold := func(where, text string, d session.Digest) {
 		if (d == 0) != (text == "") {
@@ -301,7 +301,7 @@ func (s suite) digests(t *testing.T) {
 		}
 		byText[text] = d
 	}
-	for _, tree := range trees(t, o) {
+	for _, tree := range readTrees(t, o) {
 		if err := o.Fill(t.Context(), tree); err != nil {
 			t.Fatal(err)
 		}
@@ -319,8 +319,8 @@ func (s suite) digests(t *testing.T) {
 	}
 }
 
-func (s suite) cancelled(t *testing.T) {
-	o := s.open(t)
+func (s suite) testCancellation(t *testing.T) {
+	o := s.openStore(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, err := range o.Trees(ctx) {
@@ -329,7 +329,7 @@ func (s suite) cancelled(t *testing.T) {
 		}
 		return
 	}
-	if len(trees(t, o)) > 0 {
+	if len(readTrees(t, o)) > 0 {
 		t.Error("the sequence ended without an error")
 	}
 }

@@ -33,9 +33,9 @@ type RowChange struct {
 // Image are columns of a row, by name.
 type Image map[string]any
 
-// Same reports whether two values are stored in the same way: 1, 1.0 and '1'
+// SameValue reports whether two values are stored in the same way: 1, 1.0 and '1'
 // all differ.
-func Same(a, b any) bool {
+func SameValue(a, b any) bool {
 	switch a := a.(type) {
 	case []byte:
 		b, ok := b.([]byte)
@@ -56,7 +56,7 @@ func (m Image) Equal(other Image) bool {
 		return false
 	}
 	for c, v := range m {
-		if w, ok := other[c]; !ok || !Same(v, w) {
+		if w, ok := other[c]; !ok || !SameValue(v, w) {
 			return false
 		}
 	}
@@ -101,7 +101,7 @@ func EncodeChanges(changes []RowChange) ([]byte, error) {
 			out = append(out, ',')
 		}
 		var err error
-		if out, err = changes[i].append(out); err != nil {
+		if out, err = changes[i].appendJSON(out); err != nil {
 			return nil, err
 		}
 	}
@@ -117,17 +117,17 @@ func DecodeChanges(journal []byte) ([]RowChange, error) {
 	return changes, nil
 }
 
-func (c *RowChange) append(out []byte) ([]byte, error) {
+func (c *RowChange) appendJSON(out []byte) ([]byte, error) {
 	out = append(out, `{"table":`...)
 	out, err := jsontext.AppendQuote(out, c.Table)
 	if err != nil {
 		return nil, err
 	}
 	out = strconv.AppendInt(append(out, `,"row":`...), int64(c.Row), 10)
-	if out, err = c.Before.append(append(out, `,"before":`...)); err != nil {
+	if out, err = c.Before.appendJSON(append(out, `,"before":`...)); err != nil {
 		return nil, err
 	}
-	if out, err = c.After.append(append(out, `,"after":`...)); err != nil {
+	if out, err = c.After.appendJSON(append(out, `,"after":`...)); err != nil {
 		return nil, err
 	}
 	if c.Loose {
@@ -136,8 +136,8 @@ func (c *RowChange) append(out []byte) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// append writes null for a row that does not exist.
-func (m Image) append(out []byte) ([]byte, error) {
+// appendJSON writes null for a row that does not exist.
+func (m Image) appendJSON(out []byte) ([]byte, error) {
 	if m == nil {
 		return append(out, "null"...), nil
 	}
@@ -184,7 +184,7 @@ func appendValue(out []byte, value any) ([]byte, error) {
 }
 
 // MarshalJSON writes the image as EncodeChanges does.
-func (m Image) MarshalJSON() ([]byte, error) { return m.append(nil) }
+func (m Image) MarshalJSON() ([]byte, error) { return m.appendJSON(nil) }
 
 // journalValue is a value that is being read.
 type journalValue struct{ v any }
@@ -225,7 +225,7 @@ func (j *journalValue) UnmarshalJSON(b []byte) error {
 		j.v = s
 		return err
 	case '{':
-		return j.decode(b)
+		return j.decodeObject(b)
 	}
 	n, err := strconv.ParseInt(string(b), 10, 64)
 	if err != nil {
@@ -235,8 +235,8 @@ func (j *journalValue) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// decode reads a value in the form of an object.
-func (j *journalValue) decode(b []byte) error {
+// decodeObject reads a value in the form of an object.
+func (j *journalValue) decodeObject(b []byte) error {
 	var e encodedValue
 	if err := json.Unmarshal(b, &e); err != nil {
 		return err
@@ -292,7 +292,7 @@ type Transaction interface {
 	// Trial does something within the transaction that is open and takes all of it back
 	// again; its error is that of what was done. A store in which an undo of what was
 	// just written cannot fail need not do it.
-	Trial(ctx context.Context, do func() error) error
+	TryChanges(ctx context.Context, do func() error) error
 	// Commit fails with ErrReplaced, and rolls back, if the path of the store no longer
 	// leads to it. After ErrUnknown nobody knows whether it was done.
 	Commit(ctx context.Context) error
@@ -326,7 +326,7 @@ type Editor interface {
 	// Derived declares columns of a table that the database keeps by itself, with triggers:
 	// counters, times of the last change. It may change them with any row, the journal has
 	// that, and Revert gives them back, also where they changed since.
-	Derived(ctx context.Context, table string, columns ...string) error
+	DeclareDerived(ctx context.Context, table string, columns ...string) error
 	// Revert takes back, in the transaction that is open, what a journal tells, if that is
 	// about these tables only: it comes from a file, and must not reach anything that no
 	// repair writes. A row that is no longer what the journal says it became is a problem of
@@ -348,7 +348,7 @@ type Writer interface {
 	Delete(ctx context.Context, table string, at Place) error
 	// Numbers are so many numbers for a column, higher than all that were ever given out
 	// as far as the database knows, and ascending.
-	Numbers(ctx context.Context, table, column string, count int) ([]int64, error)
+	ReserveNumbers(ctx context.Context, table, column string, count int) ([]int64, error)
 }
 
 // RowPlace stands for a column with the place of a row itself, where Insert is given one

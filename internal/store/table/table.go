@@ -102,7 +102,7 @@ type Selection struct {
 // and no rows of a table without the first. It is a scan with Selection.Glance.
 func Glance(ctx context.Context, db Reader, name string, columns []string, fn func(row []Value)) (lost []session.Fault, err error) {
 	stored, err := db.Schema(ctx)
-	if err != nil || !stored.Has(name, columns[0]) {
+	if err != nil || !stored.HasColumns(name, columns[0]) {
 		return nil, err
 	}
 	there, spread := stored.Present(name, columns)
@@ -149,8 +149,8 @@ type Index struct {
 	Partial bool // it has some of the rows only
 }
 
-// Has reports whether a table has these columns.
-func (s Schema) Has(table string, columns ...string) bool {
+// HasColumns reports whether a table has these columns.
+func (s Schema) HasColumns(table string, columns ...string) bool {
 	names := s.Columns(table)
 	return !slices.ContainsFunc(columns, func(c string) bool { return !slices.Contains(names, c) })
 }
@@ -169,7 +169,7 @@ func (s Schema) Columns(table string) []string {
 func (s Schema) Present(table string, columns []string) (there []string, spread func(row []Value) []Value) {
 	var at []int
 	for i, c := range columns {
-		if s.Has(table, c) {
+		if s.HasColumns(table, c) {
 			there, at = append(there, c), append(at, i)
 		}
 	}
@@ -194,15 +194,15 @@ func (t Table) Column(name string) Column {
 	return t.Columns[i]
 }
 
-// Unique reports whether an index keeps these columns from being equal twice.
-func (t Table) Unique(columns ...string) bool {
+// IsUnique reports whether an index keeps these columns from being equal twice.
+func (t Table) IsUnique(columns ...string) bool {
 	return slices.ContainsFunc(t.Indexes, func(x Index) bool {
 		return x.Unique && !x.Partial && !slices.ContainsFunc(x.Columns, func(c string) bool { return !slices.Contains(columns, c) })
 	})
 }
 
-// Kept is a scanned value that outlives its row.
-func Kept(v Value) any {
+// CloneValue is a scanned value that outlives its row.
+func CloneValue(v Value) any {
 	switch v := v.(type) {
 	case string:
 		return strings.Clone(v)

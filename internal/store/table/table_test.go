@@ -44,7 +44,7 @@ func TestUnique(t *testing.T) {
 		{"not unique", table.Index{Columns: []string{"id"}}, false},
 		{"of some rows", table.Index{Columns: []string{"id"}, Unique: true, Partial: true}, false},
 	} {
-		if got := (table.Table{Indexes: []table.Index{c.index}}).Unique("id", "talk"); got != c.want {
+		if got := (table.Table{Indexes: []table.Index{c.index}}).IsUnique("id", "talk"); got != c.want {
 			t.Errorf("%s: %t", c.name, got)
 		}
 	}

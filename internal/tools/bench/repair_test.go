@@ -170,7 +170,7 @@ func repairOnce(path string) (*timed, error) {
 		return nil, err
 	}
 	kind := opened.Kind
-	plan, _, err := repair.Make(ctx, opened.Store, repair.Options{Prologue: kind.Prologue})
+	plan, _, err := repair.MakePlan(ctx, opened.Store, repair.Options{Prologue: kind.Prologue})
 	if err = errors.Join(err, opened.Close()); err != nil {
 		return nil, err
 	}

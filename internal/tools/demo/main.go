@@ -18,13 +18,13 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: demo DATABASE")
 		os.Exit(2)
 	}
-	if err := write(os.Args[1]); err != nil {
+	if err := writeDemo(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}
 }
 
-func write(path string) error {
+func writeDemo(path string) error {
 	const generation = 18 // the last one that leaks
 	start := time.Date(2026, 2, 3, 9, 56, 40, 0, time.UTC)
 	db, err := agenttest.Create(path, generation, agenttest.StartAt(start), agenttest.StepBy(4*time.Second))
@@ -43,27 +43,27 @@ func write(path string) error {
 
 var usage = &agenttest.Usage{InputTokens: 1840, OutputTokens: 212}
 
-func shell(id, cmd, output string) agenttest.Call {
+func shellCall(id, cmd, output string) agenttest.Call {
 	return agenttest.Call{ID: id, Tool: "shell", Args: `{"cmd":"` + cmd + `"}`, Output: output}
 }
 
-func says(text string, calls ...agenttest.Call) agenttest.Step {
+func newStep(text string, calls ...agenttest.Call) agenttest.Step {
 	return agenttest.Step{Text: text, Calls: calls, Usage: usage}
 }
 
 var leaked = agenttest.Program{
 	Title: "Optimize my Dockerfile",
 	Turns: []agenttest.Turn{{User: "Optimize my Dockerfile", Steps: []agenttest.Step{
-		says("", shell("toolu_01A", "find . -name Dockerfile", "./Dockerfile")),
-		says("I'll hand this to the specialist.", agenttest.Call{ID: "toolu_01B", Task: &agenttest.Task{
+		newStep("", shellCall("toolu_01A", "find . -name Dockerfile", "./Dockerfile")),
+		newStep("I'll hand this to the specialist.", agenttest.Call{ID: "toolu_01B", Task: &agenttest.Task{
 			Agent: "optimizer", Text: "Optimize ./Dockerfile for size", ExpectedOutput: "a smaller image",
 			Steps: []agenttest.Step{
-				says("I'll start by reading the current Dockerfile.", shell("toolu_01Y", "cat Dockerfile", "FROM golang:1.26\nCOPY . .\nRUN go build")),
-				says("", shell("toolu_01Z", "docker build -q .", "sha256:9f3c")),
-				says("Optimization complete: two stages, 14 MB instead of 1.1 GB."),
+				newStep("I'll start by reading the current Dockerfile.", shellCall("toolu_01Y", "cat Dockerfile", "FROM golang:1.26\nCOPY . .\nRUN go build")),
+				newStep("", shellCall("toolu_01Z", "docker build -q .", "sha256:9f3c")),
+				newStep("Optimization complete: two stages, 14 MB instead of 1.1 GB."),
 			},
 		}}),
-		says("Your Dockerfile has been optimized: two stages, 14 MB."),
+		newStep("Your Dockerfile has been optimized: two stages, 14 MB."),
 	}}},
 }
 
@@ -71,28 +71,28 @@ var failed = agenttest.Program{
 	Title:  "Review the README",
 	Models: map[string]string{"reviewer": "anthropic/claude-sonnet-4-5"},
 	Turns: []agenttest.Turn{{User: "Review the README", Steps: []agenttest.Step{
-		says("Let me ask the reviewer.", agenttest.Call{ID: "toolu_02A", Task: &agenttest.Task{
+		newStep("Let me ask the reviewer.", agenttest.Call{ID: "toolu_02A", Task: &agenttest.Task{
 			Agent: "reviewer", Text: "Review README.md", ExpectedOutput: "a list of problems",
 			Steps: []agenttest.Step{
-				says("I'll read it first.", shell("toolu_02B", "cat README.md", "# demo")),
+				newStep("I'll read it first.", shellCall("toolu_02B", "cat README.md", "# demo")),
 				{End: agenttest.Failed, Error: "all models failed: overloaded"},
 			},
 		}}),
-		says("The review failed; please try again later."),
+		newStep("The review failed; please try again later."),
 	}}},
 }
 
 var cancelled = agenttest.Program{
 	Title: "Run the tests",
 	Turns: []agenttest.Turn{{User: "Run the tests", Steps: []agenttest.Step{
-		says("Running them now.", agenttest.Call{ID: "toolu_03A", Tool: "shell", Args: `{"cmd":"make test"}`, Killed: true}),
+		newStep("Running them now.", agenttest.Call{ID: "toolu_03A", Tool: "shell", Args: `{"cmd":"make test"}`, Killed: true}),
 	}}},
 }
 
 var healthy = agenttest.Program{
 	Title: "What is in this folder?",
 	Turns: []agenttest.Turn{{User: "What is in this folder?", Steps: []agenttest.Step{
-		says("", shell("toolu_04A", "ls", "Dockerfile\nREADME.md\nmain.go")),
-		says("A small Go program with a Dockerfile."),
+		newStep("", shellCall("toolu_04A", "ls", "Dockerfile\nREADME.md\nmain.go")),
+		newStep("A small Go program with a Dockerfile."),
 	}}},
 }

@@ -28,15 +28,15 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: SOURCE_DATE_EPOCH=SECONDS share FOLDER VERSION")
 		os.Exit(2)
 	}
-	if err := write(os.Args[1], os.Args[2], os.Getenv("SOURCE_DATE_EPOCH")); err != nil {
+	if err := writePages(os.Args[1], os.Args[2], os.Getenv("SOURCE_DATE_EPOCH")); err != nil {
 		fmt.Fprintln(os.Stderr, "share:", err)
 		os.Exit(1)
 	}
 }
 
-// write fills the folders man and completions below folder. What they held
+// writePages fills the folders man and completions below folder. What they held
 // before is gone, so that no page of a former command stays.
-func write(folder, version, epoch string) error {
+func writePages(folder, version, epoch string) error {
 	seconds, err := strconv.ParseInt(epoch, 10, 64)
 	if err != nil {
 		return fmt.Errorf("SOURCE_DATE_EPOCH is %q: give the seconds since 1970 at which the commit was made", epoch)
@@ -47,16 +47,16 @@ func write(folder, version, epoch string) error {
 			return err
 		}
 	}
-	root := cmd.Tree()
-	for _, c := range tree(root) {
+	root := cmd.CommandTree()
+	for _, c := range availableCommands(root) {
 		text := manPage(c, version, time.Unix(seconds, 0).UTC())
-		err := create(filepath.Join(man, pageName(c)+".1.gz"), func(w io.Writer) error { return compress(w, text) })
+		err := createFile(filepath.Join(man, pageName(c)+".1.gz"), func(w io.Writer) error { return writeCompressed(w, text) })
 		if err != nil {
 			return err
 		}
 	}
 	for name, generate := range shells {
-		if err := create(filepath.Join(completions, name), func(w io.Writer) error { return generate(root, w) }); err != nil {
+		if err := createFile(filepath.Join(completions, name), func(w io.Writer) error { return generate(root, w) }); err != nil {
 			return err
 		}
 	}
@@ -71,12 +71,12 @@ var shells = map[string]func(*cobra.Command, io.Writer) error{
 	"sessctl.ps1":  (*cobra.Command).GenPowerShellCompletionWithDesc,
 }
 
-// tree are a command and all below it that people may call.
-func tree(c *cobra.Command) []*cobra.Command {
+// availableCommands are a command and all below it that people may call.
+func availableCommands(c *cobra.Command) []*cobra.Command {
 	list := []*cobra.Command{c}
 	for _, below := range c.Commands() {
 		if below.IsAvailableCommand() {
-			list = append(list, tree(below)...)
+			list = append(list, availableCommands(below)...)
 		}
 	}
 	return list
@@ -85,7 +85,7 @@ func tree(c *cobra.Command) []*cobra.Command {
 // pageName is what man calls the page of a command: sessctl-check.
 func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-func create(path string, fill func(io.Writer) error) error {
+func createFile(path string, fill func(io.Writer) error) error {
 	file, err := os.Create(path)
 	if err != nil {
 		return err
@@ -93,8 +93,8 @@ func create(path string, fill func(io.Writer) error) error {
 	return errors.Join(fill(file), file.Close())
 }
 
-// compress writes as gzip -n does: without a name and a time.
-func compress(w io.Writer, text []byte) error {
+// writeCompressed writes as gzip -n does: without a name and a time.
+func writeCompressed(w io.Writer, text []byte) error {
 	z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
 	if err != nil {
 		return err

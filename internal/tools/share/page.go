@@ -25,14 +25,14 @@ func manPage(c *cobra.Command, version string, date time.Time) []byte {
 		}
 	}
 	fmt.Fprintf(&p, "%% %q \"1\" %q %q \"User Commands\"\n", strings.ToUpper(pageName(c)), date.Format(time.DateOnly), "sessctl "+version)
-	say("NAME", escape(pageName(c)+` - `+c.Short))
-	say("SYNOPSIS", "**"+escape(c.UseLine())+"**")
+	say("NAME", escapeMarkdown(pageName(c)+` - `+c.Short))
+	say("SYNOPSIS", "**"+escapeMarkdown(c.UseLine())+"**")
 	description, status, _ := strings.Cut(c.Long, "EXIT STATUS\n")
-	say("DESCRIPTION", markdown(description))
+	say("DESCRIPTION", helpMarkdown(description))
 	say("COMMANDS", listCommands(c))
 	say("OPTIONS", listOptions(c))
-	say("EXIT STATUS", markdown(status))
-	p.WriteString(markdown(more[c.CommandPath()]))
+	say("EXIT STATUS", helpMarkdown(status))
+	p.WriteString(helpMarkdown(more[c.CommandPath()]))
 	if c.Example != "" {
 		say("EXAMPLES", "```\n"+strings.ReplaceAll(strings.TrimSpace(c.Example), "\n  ", "\n")+"\n```")
 	}
@@ -48,7 +48,7 @@ func listCommands(c *cobra.Command) string {
 	for _, group := range slices.Concat(c.Groups(), []*cobra.Group{{}}) {
 		for _, below := range c.Commands() {
 			if below.IsAvailableCommand() && below.GroupID == group.ID {
-				fmt.Fprintf(&list, "**%s**\n:   %s\n\n", below.Name(), escape(below.Short))
+				fmt.Fprintf(&list, "**%s**\n:   %s\n\n", below.Name(), escapeMarkdown(below.Short))
 			}
 		}
 	}
@@ -69,12 +69,12 @@ func listOptions(c *cobra.Command) string {
 			}
 			value, usage := pflag.UnquoteUsage(f)
 			if value != "" {
-				tag += " *" + escape(value) + "*"
+				tag += " *" + escapeMarkdown(value) + "*"
 			}
 			if !slices.Contains([]string{"", "false", "0", "[]"}, f.DefValue) {
 				usage += " (default " + f.DefValue + ")"
 			}
-			fmt.Fprintf(&list, "%s\n:   %s\n\n", tag, escape(usage))
+			fmt.Fprintf(&list, "%s\n:   %s\n\n", tag, escapeMarkdown(usage))
 		})
 	}
 	return list.String()
@@ -96,15 +96,15 @@ var (
 	entry   = regexp.MustCompile(`(?m)^ {2,}(\S+(?: \S+)*) {2,}(.*)$`)
 )
 
-// markdown is long help as Markdown: a line of capitals is a heading, one with two columns is an
+// helpMarkdown is long help as Markdown: a line of capitals is a heading, one with two columns is an
 // entry of a list, and others that are indented go on with the entry before them.
-func markdown(help string) string {
-	help = section.ReplaceAllString(escape(help), "# $1\n")
+func helpMarkdown(help string) string {
+	help = section.ReplaceAllString(escapeMarkdown(help), "# $1\n")
 	return entry.ReplaceAllString(help, "\n**$1**\n:   $2")
 }
 
-// escape keeps what people type from being taken for Markdown, save for code.
-func escape(text string) string {
+// escapeMarkdown keeps what people type from being taken for Markdown, save for code.
+func escapeMarkdown(text string) string {
 	return strings.NewReplacer("*", `\*`, "_", `\_`, "<", `\<`).Replace(text)
 }
 

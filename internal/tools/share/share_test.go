@@ -28,7 +28,7 @@ const epoch = "1772359200" // 2026-03-01
 func written(t *testing.T) map[string]string {
 	t.Helper()
 	folder := t.TempDir()
-	if err := write(folder, "1.2.3", epoch); err != nil {
+	if err := writePages(folder, "1.2.3", epoch); err != nil {
 		t.Fatal(err)
 	}
 	files := map[string]string{}
@@ -60,7 +60,7 @@ func written(t *testing.T) map[string]string {
 
 func TestEveryCommandHasAPageThatTellsAllItsFlags(t *testing.T) {
 	files := written(t)
-	for _, c := range tree(cmd.Tree()) {
+	for _, c := range availableCommands(cmd.CommandTree()) {
 		text := files["man/"+pageName(c)+".1.gz"]
 		if !strings.HasPrefix(text, ".nh\n.TH \""+strings.ToUpper(pageName(c))+`" "1" "2026-03-01" "sessctl 1.2.3"`) {
 			t.Errorf("%s: the page begins with %.60q", c.CommandPath(), text)
@@ -220,7 +220,7 @@ https://github.com/sessctl/sessctl
 
 func TestPagesAreDatedOrNotWritten(t *testing.T) {
 	folder := t.TempDir()
-	err := write(folder, "1.2.3", "")
+	err := writePages(folder, "1.2.3", "")
 	if err == nil || !strings.Contains(err.Error(), "SOURCE_DATE_EPOCH") {
 		t.Errorf("want an error about SOURCE_DATE_EPOCH, got %v", err)
 	}

@@ -28,34 +28,34 @@ var Start = time.Date(2026, 11, 20, 21, 40, 0, 58_338_000, time.UTC)
 // Create writes a new database with these sessions. The error names what the
 // generation has no place for.
 func Create(path string, g Generation, sessions ...Session) error {
-	return builder.Create(path, g.schema(), func(db *builder.DB) {
+	return builder.Create(path, g.schemaStatements(), func(db *builder.DB) {
 		for _, s := range sessions {
 			if lacks := g.Lacks(s); lacks != "" {
 				db.Fail(fmt.Errorf("session %s: %s has no place for %s", s.ID, g, lacks))
 			}
-			write(db, g, s.completed())
+			writeSession(db, g, s.completeSession())
 		}
 	})
 }
 
-func write(db *builder.DB, g Generation, s Session) {
+func writeSession(db *builder.DB, g Generation, s Session) {
 	first, last := Start, Start
 	if len(s.Events) > 0 {
 		first, last = s.Events[0].Time, s.Events[len(s.Events)-1].Time
 	}
 	db.Insert("sessions", object{
 		{"app_name", s.App}, {"user_id", s.User}, {"id", s.ID}, {"state", string(s.State)},
-		{"create_time", g.stamp(first.Add(-time.Millisecond))}, {"update_time", g.stamp(last)},
+		{"create_time", g.formatTime(first.Add(-time.Millisecond))}, {"update_time", g.formatTime(last)},
 	})
 	for i := range s.Events {
-		row, err := g.row(s, &s.Events[i])
+		row, err := g.eventRow(s, &s.Events[i])
 		db.Fail(err)
 		db.Insert("events", row)
 	}
 }
 
-// completed is the session with everything that its description leaves open.
-func (s Session) completed() Session {
+// completeSession is the session with everything that its description leaves open.
+func (s Session) completeSession() Session {
 	seed := fnv.New64a()
 	_, _ = seed.Write([]byte(s.App + "\x00" + s.User + "\x00" + s.ID)) // a hash takes everything
 	rng := rand.New(rand.NewPCG(seed.Sum64(), 1))
@@ -64,7 +64,7 @@ func (s Session) completed() Session {
 	now := Start
 	for i, e := range s.Events {
 		e.ID = cmp.Or(e.ID, builder.UUID(rng))
-		e.Invocation = cmp.Or(e.Invocation, invocation(1))
+		e.Invocation = cmp.Or(e.Invocation, invocationID(1))
 		if e.Time.IsZero() {
 			e.Time = now
 		}
@@ -125,7 +125,7 @@ func (g Generation) Lacks(s Session) string {
 var schemaSQL string
 
 var (
-	sections = builder.Sections(schemaSQL)
+	sections = builder.ParseSections(schemaSQL)
 	// tables are the sections of schema.sql that a generation has.
 	tables = map[Generation][]string{
 		P0First: {"python", "P0-first"}, P0: {"python", "P0", "index"}, P1: {"python", "P1", "index"},
@@ -133,20 +133,20 @@ var (
 	}
 )
 
-func (g Generation) schema() []string { return builder.Statements(sections, tables[g]...) }
+func (g Generation) schemaStatements() []string { return builder.StatementsOf(sections, tables[g]...) }
 
 // Damages are what happens to sessions, by name. Each changes a session in one
 // place; one that finds no place for it leaves the session as it is. The events
 // must have times of their own, as Random gives them.
 var Damages = map[string]func(rng *rand.Rand, s *Session){
-	"an answer is lost": at(func(e *Event) bool { return e.answers() && len(e.Parts) > 1 }, func(rng *rand.Rand, s *Session, i int) {
+	"an answer is lost": damageAt(func(e *Event) bool { return e.hasResponses() && len(e.Parts) > 1 }, func(rng *rand.Rand, s *Session, i int) {
 		n := rng.IntN(len(s.Events[i].Parts))
 		s.Events[i].Parts = slices.Delete(slices.Clone(s.Events[i].Parts), n, n+1)
 	}),
-	"the answers are lost": at((*Event).answers, drop),
-	"a call is lost":       at((*Event).asks, drop),
-	"an answer comes late": at((*Event).answers, delay),
-	"an answer comes twice": at((*Event).answers, func(_ *rand.Rand, s *Session, i int) {
+	"the answers are lost": damageAt((*Event).hasResponses, dropEvent),
+	"a call is lost":       damageAt((*Event).hasCalls, dropEvent),
+	"an answer comes late": damageAt((*Event).hasResponses, delayEvent),
+	"an answer comes twice": damageAt((*Event).hasResponses, func(_ *rand.Rand, s *Session, i int) {
 		again := s.Events[i]
 		again.ID += "-again"
 		again.Time = again.Time.Add(10 * time.Microsecond)
@@ -154,7 +154,7 @@ var Damages = map[string]func(rng *rand.Rand, s *Session){
 	}),
 	"an answer to nothing":        strayAnswer,
 	"a call has the id of others": reuseID,
-	"a text is blank": at(func(e *Event) bool { return !e.asks() && !e.answers() }, func(_ *rand.Rand, s *Session, i int) {
+	"a text is blank": damageAt(func(e *Event) bool { return !e.hasCalls() && !e.hasResponses() }, func(_ *rand.Rand, s *Session, i int) {
 		s.Events[i].Parts = []Part{Text(" ")}
 	}),
 	"events have one time": func(rng *rand.Rand, s *Session) {
@@ -169,17 +169,17 @@ var Damages = map[string]func(rng *rand.Rand, s *Session){
 	},
 }
 
-// at is a damage at a random event for which the condition holds.
-func at(holds func(e *Event) bool, damage func(rng *rand.Rand, s *Session, i int)) func(rng *rand.Rand, s *Session) {
+// damageAt is a damage at a random event for which the condition holds.
+func damageAt(holds func(e *Event) bool, damage func(rng *rand.Rand, s *Session, i int)) func(rng *rand.Rand, s *Session) {
 	return func(rng *rand.Rand, s *Session) {
-		if i := pick(rng, s, holds); i >= 0 {
+		if i := pickEvent(rng, s, holds); i >= 0 {
 			damage(rng, s, i)
 		}
 	}
 }
 
-// pick is a random event for which the condition holds, -1 when there is none.
-func pick(rng *rand.Rand, s *Session, holds func(e *Event) bool) int {
+// pickEvent is a random event for which the condition holds, -1 when there is none.
+func pickEvent(rng *rand.Rand, s *Session, holds func(e *Event) bool) int {
 	var all []int
 	for i := range s.Events {
 		if holds(&s.Events[i]) {
@@ -192,14 +192,14 @@ func pick(rng *rand.Rand, s *Session, holds func(e *Event) bool) int {
 	return all[rng.IntN(len(all))]
 }
 
-func (e *Event) asks() bool {
+func (e *Event) hasCalls() bool {
 	return slices.ContainsFunc(e.Parts, func(p Part) bool { return p.Call != nil })
 }
 
-func drop(_ *rand.Rand, s *Session, i int) { s.Events = slices.Delete(s.Events, i, i+1) }
+func dropEvent(_ *rand.Rand, s *Session, i int) { s.Events = slices.Delete(s.Events, i, i+1) }
 
-// delay lets an answer come behind what was said next.
-func delay(rng *rand.Rand, s *Session, i int) {
+// delayEvent lets an answer come behind what was said next.
+func delayEvent(rng *rand.Rand, s *Session, i int) {
 	if i+1 >= len(s.Events) {
 		return
 	}
@@ -220,7 +220,7 @@ func strayAnswer(rng *rand.Rand, s *Session) {
 
 // reuseID gives all calls and answers of one tool call another one's id.
 func reuseID(rng *rand.Rand, s *Session) {
-	a, b := pick(rng, s, (*Event).asks), pick(rng, s, (*Event).asks)
+	a, b := pickEvent(rng, s, (*Event).hasCalls), pickEvent(rng, s, (*Event).hasCalls)
 	if a < 0 || a == b {
 		return
 	}

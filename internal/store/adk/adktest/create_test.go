@@ -104,7 +104,7 @@ func TestPickledActions(t *testing.T) {
 		"61727469666163745f64656c7461947d948c117472616e736665725f746f5f6167656e74948c0762696c6c696e67948c08657363616c617465944e8c16726571756573746564" +
 		"5f617574685f636f6e66696773947d94758c125f5f707964616e7469635f65787472615f5f944e8c175f5f707964616e7469635f6669656c64735f7365745f5f948f94286808" +
 		"680d908c145f5f707964616e7469635f707269766174655f5f944e75622e"
-	got, err := Actions{Transfer: "billing", StateDelta: `{"k":1}`}.pickled()
+	got, err := Actions{Transfer: "billing", StateDelta: `{"k":1}`}.pickleActions()
 	if err != nil || hex.EncodeToString(got) != want {
 		t.Errorf("got  %x, %v\nwant %s", got, err, want)
 	}
@@ -126,7 +126,7 @@ func TestSchemaOfRecordedDatabases(t *testing.T) {
 				want = append(want, strings.TrimRight(line, ";\n"))
 			}
 		}
-		got := g.schema()
+		got := g.schemaStatements()
 		slices.Sort(got)
 		slices.Sort(want)
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -36,14 +36,14 @@ type lane struct {
 	name   string // of the agent that it runs on this side
 }
 
-// label is the branch that runtimes give to what is in the lane.
-func (l *lane) label() string {
+// branchLabel is the branch that runtimes give to what is in the lane.
+func (l *lane) branchLabel() string {
 	if l == nil {
 		return ""
 	}
 	label := l.group + "." + l.name
 	if l.around != nil {
-		label = l.around.label() + "." + label
+		label = l.around.branchLabel() + "." + label
 	}
 	return label
 }
@@ -52,27 +52,27 @@ func (l *lane) label() string {
 // and loops of agents that speak and call tools, over several turns. The size is
 // about the number of agents. Every event has an id and a time, so that events may
 // be written in another order.
-func Random(seed uint64, size int) Session { return numbered(seed, drafts(seed, size)) }
+func Random(seed uint64, size int) Session { return numberEvents(seed, drawDrafts(seed, size)) }
 
-// drafts are the events of a random session before they are numbered.
-func drafts(seed uint64, size int) (events []draft) {
+// drawDrafts are the events of a random session before they are numbered.
+func drawDrafts(seed uint64, size int) (events []draft) {
 	r := run{rng: rand.New(rand.NewPCG(seed, 2)), agents: max(size, 1)}
-	root := r.tree(nil, 0)
+	root := r.drawTree(nil, 0)
 	for range 1 + r.rng.IntN(3) {
-		events = append(events, r.turn(root)...)
+		events = append(events, r.drawTurn(root)...)
 	}
 	return events
 }
 
-// turn is what a question of the user leads to.
-func (r *run) turn(root *agent) []draft {
+// drawTurn is what a question of the user leads to.
+func (r *run) drawTurn(root *agent) []draft {
 	r.turns++
-	r.invocation = invocation(r.turns)
+	r.invocation = invocationID(r.turns)
 	asks := draft{Event: Event{Author: "user", Invocation: r.invocation, Parts: []Part{Text(fmt.Sprint("question ", r.turns-1))}}}
-	return append([]draft{asks}, r.events(root)...)
+	return append([]draft{asks}, r.drawEvents(root)...)
 }
 
-func invocation(n int) string { return fmt.Sprintf("e-00000000-0000-4000-8000-%012d", n) }
+func invocationID(n int) string { return fmt.Sprintf("e-00000000-0000-4000-8000-%012d", n) }
 
 type run struct {
 	rng        *rand.Rand
@@ -91,7 +91,7 @@ type draft struct {
 	asked bool // a model said it
 }
 
-func (r *run) tree(around *lane, depth int) *agent {
+func (r *run) drawTree(around *lane, depth int) *agent {
 	a := &agent{kind: agentKind(r.rng.IntN(4)), lane: around}
 	if depth == 0 && a.kind == speaker {
 		a.kind = sequence
@@ -111,7 +111,7 @@ func (r *run) tree(around *lane, depth int) *agent {
 		if a.kind == parallel {
 			inner = &lane{around: around, group: a.name}
 		}
-		child := r.tree(inner, depth+1)
+		child := r.drawTree(inner, depth+1)
 		if a.kind == parallel {
 			inner.name = child.name
 		}
@@ -120,10 +120,10 @@ func (r *run) tree(around *lane, depth int) *agent {
 	return a
 }
 
-// events are what an agent stores in one run.
-func (r *run) events(a *agent) []draft {
+// drawEvents are what an agent stores in one run.
+func (r *run) drawEvents(a *agent) []draft {
 	if a.kind == speaker {
-		return r.speak(a)
+		return r.drawSpeech(a)
 	}
 	rounds := 1
 	if a.kind == loop {
@@ -132,7 +132,7 @@ func (r *run) events(a *agent) []draft {
 	var lists [][]draft
 	for range rounds {
 		for _, child := range a.children {
-			lists = append(lists, r.events(child))
+			lists = append(lists, r.drawEvents(child))
 		}
 	}
 	if a.kind == parallel {
@@ -141,11 +141,11 @@ func (r *run) events(a *agent) []draft {
 	return slices.Concat(lists...)
 }
 
-// speak is one run of an agent that speaks, sometimes with a tool.
-func (r *run) speak(a *agent) []draft {
+// drawSpeech is one run of an agent that speaks, sometimes with a tool.
+func (r *run) drawSpeech(a *agent) []draft {
 	var list []draft
 	say := func(asked bool, parts ...Part) {
-		list = append(list, draft{Event{Author: a.name, Invocation: r.invocation, Branch: a.lane.label(), Parts: parts}, a.lane, asked})
+		list = append(list, draft{Event{Author: a.name, Invocation: r.invocation, Branch: a.lane.branchLabel(), Parts: parts}, a.lane, asked})
 	}
 	switch r.rng.IntN(3) {
 	case 0:
@@ -167,8 +167,8 @@ func (r *run) speak(a *agent) []draft {
 	return list
 }
 
-// numbered is a session of these events, with ids and times.
-func numbered(seed uint64, events []draft) Session {
+// numberEvents is a session of these events, with ids and times.
+func numberEvents(seed uint64, events []draft) Session {
 	s := Session{ID: fmt.Sprintf("random-%d", seed)}
 	for i, d := range events {
 		d.ID, d.Time = fmt.Sprintf("%s-%04d", s.ID, i), momentOf(i)
@@ -188,21 +188,21 @@ type later struct {
 // tools that answer later, tools that a person has to agree to, and summaries.
 func (g Generation) Random(seed uint64, size int) Session {
 	r := run{rng: rand.New(rand.NewPCG(seed, 2)), agents: max(size, 1), later: &later{of: g}}
-	root := r.tree(nil, 0)
+	root := r.drawTree(nil, 0)
 	var events []draft
 	for range 1 + r.rng.IntN(4) {
 		events = append(events, r.answerOpen()...)
-		events = append(events, r.turn(root)...)
-		events = append(events, r.summarise(len(events))...)
+		events = append(events, r.drawTurn(root)...)
+		events = append(events, r.drawSummary(len(events))...)
 	}
-	return numbered(seed, events)
+	return numberEvents(seed, events)
 }
 
 // speakLater is one run of an agent whose tool does not answer at once: a long-running
 // one, or one that needs a confirmation.
 func (r *run) speakLater(a *agent) []draft {
 	says := func(parts ...Part) Event {
-		return Event{Author: a.name, Invocation: r.invocation, Branch: a.lane.label(), Parts: parts}
+		return Event{Author: a.name, Invocation: r.invocation, Branch: a.lane.branchLabel(), Parts: parts}
 	}
 	text := says(Text(a.name + " says"))
 	var list []Event
@@ -210,9 +210,9 @@ func (r *run) speakLater(a *agent) []draft {
 	case r.later.of == P0First: // it has no place for such calls
 		list = []Event{text}
 	case r.rng.IntN(2) == 0, r.later.of == J1 && a.lane != nil: // on a branch nobody answers: see expect
-		list = append(r.longRunning(a, says), text)
+		list = append(r.drawLongRunning(a, says), text)
 	default:
-		list = r.confirmed(a, says)
+		list = r.drawConfirmed(a, says)
 	}
 	drafts := make([]draft, len(list))
 	for i, e := range list {
@@ -221,29 +221,29 @@ func (r *run) speakLater(a *agent) []draft {
 	return drafts
 }
 
-func (r *run) id(kind string) string {
+func (r *run) nextID(kind string) string {
 	r.calls++
 	return fmt.Sprintf("adk-%s-%08d", kind, r.calls)
 }
 
-// longRunning is a call with a response for now, sometimes beside one of another tool.
-func (r *run) longRunning(a *agent, says func(...Part) Event) []Event {
-	id := r.id("slow")
+// drawLongRunning is a call with a response for now, sometimes beside one of another tool.
+func (r *run) drawLongRunning(a *agent, says func(...Part) Event) []Event {
+	id := r.nextID("slow")
 	calls, answers := says(Calls(id, "approve", `{}`)), says(Answers(id, "approve", `{"status":"pending"}`))
 	if r.rng.IntN(2) == 0 {
-		other := r.id("look")
+		other := r.nextID("look")
 		calls.Parts, answers.Parts = append(calls.Parts, Calls(other, "look", `{}`)), append(answers.Parts, Answers(other, "look", `{"result":1}`))
 	}
 	calls.Waits = []string{id}
 	final := Event{Author: "user", Parts: []Part{Answers(id, "approve", `{"status":"approved"}`)}}
-	r.expect(a, final, says(Text(a.name+" goes on")))
+	r.expectAnswer(a, final, says(Text(a.name+" goes on")))
 	return []Event{calls, answers}
 }
 
-// confirmed is a call that a person has to agree to: adk-python stores the question
+// drawConfirmed is a call that a person has to agree to: adk-python stores the question
 // before the response for now, adk-go behind it.
-func (r *run) confirmed(a *agent, says func(...Part) Event) []Event {
-	id, ask := r.id("pay"), r.id("ask")
+func (r *run) drawConfirmed(a *agent, says func(...Part) Event) []Event {
+	id, ask := r.nextID("pay"), r.nextID("ask")
 	call, refused := says(Calls(id, "pay", `{"sum":3}`)), says(Answers(id, "pay", `{"error":"the tool requires confirmation"}`))
 	refused.Actions = Actions{SkipSummary: true, Confirmations: []string{id}}
 	question := says(Calls(ask, "adk_request_confirmation", fmt.Sprintf(
@@ -255,16 +255,16 @@ func (r *run) confirmed(a *agent, says func(...Part) Event) []Event {
 		question.Role, question.Actions = "user", Actions{Confirmations: refused.Actions.Confirmations}
 		return append([]Event{call, question}, answer...)
 	}
-	r.expect(a, answer...)
+	r.expectAnswer(a, answer...)
 	if r.later.of.isGo() {
 		return []Event{call, refused, question}
 	}
 	return []Event{call, question, refused}
 }
 
-// expect notes what an answer to a call will lead to. On a branch nobody answers: to
+// expectAnswer notes what an answer to a call will lead to. On a branch nobody answers: to
 // which one the answer goes depends on the release.
-func (r *run) expect(a *agent, events ...Event) {
+func (r *run) expectAnswer(a *agent, events ...Event) {
 	if a.lane == nil {
 		r.later.answers = append(r.later.answers, events)
 	}
@@ -281,7 +281,7 @@ func (r *run) answerOpen() []draft {
 		}
 		r.turns++
 		for _, e := range answer {
-			e.Invocation = invocation(r.turns)
+			e.Invocation = invocationID(r.turns)
 			list = append(list, draft{Event: e})
 		}
 	}
@@ -289,9 +289,9 @@ func (r *run) answerOpen() []draft {
 	return list
 }
 
-// summarise is a summary of what was said since the last one, sometimes, where
+// drawSummary is a summary of what was said since the last one, sometimes, where
 // adk-python makes one: no call of it is open.
-func (r *run) summarise(events int) []draft {
+func (r *run) drawSummary(events int) []draft {
 	if r.later.of.isGo() || r.later.of == P0First || len(r.later.answers) > 0 || r.rng.IntN(3) > 0 {
 		return nil
 	}

@@ -18,7 +18,7 @@ type look struct {
 
 // looksOf are those of the session that Random draws.
 func looksOf(seed uint64, size int) (looks []look) {
-	events, session := drafts(seed, size), Random(seed, size)
+	events, session := drawDrafts(seed, size), Random(seed, size)
 	for i, d := range events {
 		if !d.asked {
 			continue
@@ -90,7 +90,7 @@ func TestRandomSessionsDiffer(t *testing.T) {
 			}
 		}
 		for _, e := range Random(seed, 12).Events {
-			if e.asks() {
+			if e.hasCalls() {
 				called++
 			}
 		}
@@ -127,7 +127,7 @@ func describe(s Session) string {
 	var b strings.Builder
 	for i := range s.Events {
 		e := &s.Events[i]
-		b.WriteString(e.Time.String() + asGo.Text(e.data()) + "\n")
+		b.WriteString(e.Time.String() + asGo.Text(e.eventData()) + "\n")
 	}
 	return b.String()
 }
@@ -145,7 +145,7 @@ func TestRandomSessionsHoldWhatTheirGenerationCan(t *testing.T) {
 			for _, e := range s.Events {
 				waiting += len(e.Waits)
 				asked += len(e.Actions.Confirmations)
-				if e.Author == "user" && e.answers() {
+				if e.Author == "user" && e.hasResponses() {
 					answered++
 				}
 				if e.Actions.Compaction != nil {

@@ -92,37 +92,37 @@ func Calls(id, name, args string) Part { return Part{Call: &Call{id, name, JSON(
 // Answers is a part that answers a call.
 func Answers(id, name, value string) Part { return Part{Response: &Response{id, name, JSON(value)}} }
 
-func (e *Event) role() string {
+func (e *Event) contentRole() string {
 	if e.Role != "" {
 		return e.Role
 	}
-	if e.Author == "user" || e.answers() {
+	if e.Author == "user" || e.hasResponses() {
 		return "user"
 	}
 	return "model"
 }
 
-func (e *Event) answers() bool {
+func (e *Event) hasResponses() bool {
 	return slices.ContainsFunc(e.Parts, func(p Part) bool { return p.Response != nil })
 }
 
-// row is an event as the generation stores it; columns that are not named are NULL.
-func (g Generation) row(s Session, e *Event) (object, error) {
+// eventRow is an event as the generation stores it; columns that are not named are NULL.
+func (g Generation) eventRow(s Session, e *Event) (object, error) {
 	row := object{
 		{"id", e.ID}, {"app_name", s.App}, {"user_id", s.User}, {"session_id", s.ID},
-		{"invocation_id", e.Invocation}, {"timestamp", g.stamp(e.Time)},
+		{"invocation_id", e.Invocation}, {"timestamp", g.formatTime(e.Time)},
 	}
 	if g.inJSON() {
-		data := e.data()
+		data := e.eventData()
 		if g == J1 {
 			data = e.dataJS()
 		}
 		return append(row, member{"event_data", asGo.Text(data)}), nil
 	}
-	actions, err := g.actions(e.Actions)
-	row = append(row, member{"author", e.Author}, member{"branch", builder.OrNil(e.Branch)}, member{"content", g.content(e)}, member{"actions", actions})
+	actions, err := g.encodeActions(e.Actions)
+	row = append(row, member{"author", e.Author}, member{"branch", builder.OrNil(e.Branch)}, member{"content", g.contentText(e)}, member{"actions", actions})
 	if g != P0First {
-		row = append(row, member{"long_running_tool_ids_json", waits(e)})
+		row = append(row, member{"long_running_tool_ids_json", waitsText(e)})
 	}
 	if g.isGo() {
 		row = append(row, member{"partial", 0}, member{"turn_complete", turnComplete(e)}, member{"interrupted", 0})
@@ -133,27 +133,27 @@ func (g Generation) row(s Session, e *Event) (object, error) {
 	return row, err
 }
 
-func (g Generation) content(e *Event) any {
+func (g Generation) contentText(e *Event) any {
 	if len(e.Parts) == 0 {
 		return nil
 	}
 	if g.isGo() {
-		return inCamel.Text(e.content())
+		return inCamel.Text(e.contentObject())
 	}
-	return asGo.Text(e.content())
+	return asGo.Text(e.contentObject())
 }
 
-func (g Generation) actions(a Actions) ([]byte, error) {
+func (g Generation) encodeActions(a Actions) ([]byte, error) {
 	switch g {
 	case G1:
-		return []byte(asGo.Text(a.pascal())), nil
+		return []byte(asGo.Text(a.pascalObject())), nil
 	case G2:
-		return []byte(inCamel.Text(a.golang())), nil
+		return []byte(inCamel.Text(a.golangObject())), nil
 	}
-	return a.pickled()
+	return a.pickleActions()
 }
 
-func waits(e *Event) any {
+func waitsText(e *Event) any {
 	if len(e.Waits) == 0 {
 		return nil
 	}
@@ -170,17 +170,17 @@ func nodeInfo(e *Event) any {
 
 // turnComplete is true of what a model said, calls included.
 func turnComplete(e *Event) int {
-	if e.role() == "model" {
+	if e.contentRole() == "model" {
 		return 1
 	}
 	return 0
 }
 
-// stamp is a time as the generation stores it in a column.
-func (g Generation) stamp(t time.Time) any {
+// formatTime is a time as the generation stores it in a column.
+func (g Generation) formatTime(t time.Time) any {
 	switch {
 	case g == PS:
-		return seconds(t)
+		return unixSeconds(t)
 	case g == J1:
 		return t.UnixMilli()
 	case g.isGo():
@@ -189,10 +189,10 @@ func (g Generation) stamp(t time.Time) any {
 	return t.Format("2006-01-02 15:04:05.000000") // of the zone in which the service runs
 }
 
-// pickled are actions as adk-python's first schema stores them: a pickle of a
+// pickleActions are actions as adk-python's first schema stores them: a pickle of a
 // pydantic object, with the fields that adk-python 1.4 has, and those of later
 // versions only where they are set.
-func (a Actions) pickled() ([]byte, error) {
+func (a Actions) pickleActions() ([]byte, error) {
 	fields, set := &pickle.Dict{}, &pickle.Set{}
 	field := func(name string, value any, isSet bool) {
 		fields.Pairs = append(fields.Pairs, [2]any{name, value})
@@ -201,16 +201,16 @@ func (a Actions) pickled() ([]byte, error) {
 		}
 	}
 	field("skip_summarization", builder.OrNil(a.SkipSummary), a.SkipSummary)
-	field("state_delta", python(delta(a.StateDelta)), a.StateDelta != "")
+	field("state_delta", pythonFromJSON(deltaJSON(a.StateDelta)), a.StateDelta != "")
 	field("artifact_delta", &pickle.Dict{}, false)
 	field("transfer_to_agent", builder.OrNil(a.Transfer), a.Transfer != "")
 	field("escalate", builder.OrNil(a.Escalate), a.Escalate)
 	field("requested_auth_configs", &pickle.Dict{}, false)
 	if len(a.Confirmations) > 0 {
-		field("requested_tool_confirmations", python(a.confirmations()), true)
+		field("requested_tool_confirmations", pythonFromJSON(a.confirmationsJSON()), true)
 	}
 	if a.Compaction != nil {
-		field("compaction", python([]byte(asGo.Text(a.Compaction.python()))), true)
+		field("compaction", pythonFromJSON([]byte(asGo.Text(a.Compaction.pythonObject()))), true)
 	}
 	if a.RewindBefore != "" {
 		field("rewind_before_invocation_id", a.RewindBefore, true)
@@ -223,8 +223,8 @@ func (a Actions) pickled() ([]byte, error) {
 	})
 }
 
-// python is a JSON text as Python has it.
-func python(text []byte) any {
+// pythonFromJSON is a JSON text as Python has it.
+func pythonFromJSON(text []byte) any {
 	var value any
 	if err := json.Unmarshal(text, &value); err != nil {
 		panic("a described session holds text that is not JSON: " + err.Error())
@@ -273,7 +273,7 @@ func Scripts() []Session {
 	}](scripts) {
 		for _, e := range s.Events {
 			if e.Turn > 0 {
-				e.Invocation = invocation(e.Turn)
+				e.Invocation = invocationID(e.Turn)
 			}
 			s.Session.Events = append(s.Session.Events, e.Event)
 		}
@@ -305,52 +305,52 @@ var (
 	inCamel = builder.Style{HTML: true, Camel: true}
 )
 
-// python are actions in an event_data of adk-python: dictionaries are always
+// pythonObject are actions in an event_data of adk-python: dictionaries are always
 // there, everything else only when it is set.
-func (a Actions) python() object {
+func (a Actions) pythonObject() object {
 	return object{
-		{"skip_summarization", builder.OrNil(a.SkipSummary)}, {"state_delta", delta(a.StateDelta)}, {"artifact_delta", object{}},
+		{"skip_summarization", builder.OrNil(a.SkipSummary)}, {"state_delta", deltaJSON(a.StateDelta)}, {"artifact_delta", object{}},
 		{"transfer_to_agent", a.Transfer}, {"escalate", builder.OrNil(a.Escalate)}, {"requested_auth_configs", object{}},
-		{"requested_tool_confirmations", a.confirmations()}, {"compaction", a.Compaction.python()}, {"rewind_before_invocation_id", a.RewindBefore},
-	}.Given()
+		{"requested_tool_confirmations", a.confirmationsJSON()}, {"compaction", a.Compaction.pythonObject()}, {"rewind_before_invocation_id", a.RewindBefore},
+	}.WithoutEmpty()
 }
 
-func (c *Compaction) python() any {
+func (c *Compaction) pythonObject() any {
 	if c == nil {
 		return nil
 	}
 	return object{
-		{"start_timestamp", seconds(c.From)}, {"end_timestamp", seconds(c.To)},
+		{"start_timestamp", unixSeconds(c.From)}, {"end_timestamp", unixSeconds(c.To)},
 		{"compacted_content", object{{"parts", builder.List{object{{"text", c.Text}}}}, {"role", "model"}}},
 	}
 }
 
-// golang are the actions as adk-go 2.2 writes them.
-func (a Actions) golang() object {
+// golangObject are the actions as adk-go 2.2 writes them.
+func (a Actions) golangObject() object {
 	return object{
-		{"transfer_to_agent", a.Transfer}, {"state_delta", delta(a.StateDelta)}, {"artifact_delta", object{}}, {"escalate", builder.OrNil(a.Escalate)},
-		{"skip_summarization", builder.OrNil(a.SkipSummary)}, {"requested_tool_confirmations", a.asked()},
-	}.Given()
+		{"transfer_to_agent", a.Transfer}, {"state_delta", deltaJSON(a.StateDelta)}, {"artifact_delta", object{}}, {"escalate", builder.OrNil(a.Escalate)},
+		{"skip_summarization", builder.OrNil(a.SkipSummary)}, {"requested_tool_confirmations", a.askedOrNil()},
+	}.WithoutEmpty()
 }
 
-// pascal are the actions as adk-go writes them up to 2.1: all fields, by their names.
-func (a Actions) pascal() object {
+// pascalObject are the actions as adk-go writes them up to 2.1: all fields, by their names.
+func (a Actions) pascalObject() object {
 	return object{
-		{"StateDelta", delta(a.StateDelta)}, {"ArtifactDelta", object{}}, {"RequestedToolConfirmations", a.asked()},
+		{"StateDelta", deltaJSON(a.StateDelta)}, {"ArtifactDelta", object{}}, {"RequestedToolConfirmations", a.askedOrNil()},
 		{"SkipSummarization", a.SkipSummary}, {"TransferToAgent", a.Transfer}, {"Escalate", a.Escalate},
 	}
 }
 
-// asked are the confirmations, nil for none.
-func (a Actions) asked() any {
+// askedOrNil are the confirmations, nil for none.
+func (a Actions) askedOrNil() any {
 	if len(a.Confirmations) == 0 {
 		return nil
 	}
-	return a.confirmations()
+	return a.confirmationsJSON()
 }
 
-// confirmations are what was asked of a person, by the id of the call.
-func (a Actions) confirmations() json.RawMessage {
+// confirmationsJSON are what was asked of a person, by the id of the call.
+func (a Actions) confirmationsJSON() json.RawMessage {
 	asked := map[string]any{}
 	for _, id := range a.Confirmations {
 		asked[id] = map[string]any{"hint": "please confirm", "confirmed": false}
@@ -359,7 +359,7 @@ func (a Actions) confirmations() json.RawMessage {
 	return text
 }
 
-func delta(text JSON) json.RawMessage { return json.RawMessage(cmp.Or(text, "{}")) }
+func deltaJSON(text JSON) json.RawMessage { return json.RawMessage(cmp.Or(text, "{}")) }
 
 func (j JSON) orNil() any {
 	if j == "" {
@@ -368,29 +368,29 @@ func (j JSON) orNil() any {
 	return json.RawMessage(j)
 }
 
-// content is what an event with parts says.
-func (e *Event) content() object {
+// contentObject is what an event with parts says.
+func (e *Event) contentObject() object {
 	parts := make(builder.List, len(e.Parts))
 	for i, p := range e.Parts {
 		switch {
 		case p.Call != nil:
-			parts[i] = object{{"function_call", object{{"id", p.Call.ID}, {"args", json.RawMessage(p.Call.Args)}, {"name", p.Call.Name}}.Given()}}
+			parts[i] = object{{"function_call", object{{"id", p.Call.ID}, {"args", json.RawMessage(p.Call.Args)}, {"name", p.Call.Name}}.WithoutEmpty()}}
 		case p.Response != nil:
-			parts[i] = object{{"function_response", object{{"id", p.Response.ID}, {"name", p.Response.Name}, {"response", p.Response.Value.orNil()}}.Given()}}
+			parts[i] = object{{"function_response", object{{"id", p.Response.ID}, {"name", p.Response.Name}, {"response", p.Response.Value.orNil()}}.WithoutEmpty()}}
 		case p.Thought:
 			parts[i] = object{{"text", p.Text}, {"thought", true}}
 		default:
 			parts[i] = object{{"text", p.Text}}
 		}
 	}
-	return object{{"parts", parts}, {"role", e.role()}}
+	return object{{"parts", parts}, {"role", e.contentRole()}}
 }
 
-// data is the document that holds a whole event, as adk-python writes it.
-func (e *Event) data() object {
+// eventData is the document that holds a whole event, as adk-python writes it.
+func (e *Event) eventData() object {
 	var content, waits, node any
 	if len(e.Parts) > 0 {
-		content = e.content()
+		content = e.contentObject()
 	}
 	if len(e.Waits) > 0 {
 		waits = e.Waits
@@ -403,10 +403,10 @@ func (e *Event) data() object {
 		node = object{{"path", e.Node}}
 	}
 	return slices.Concat(
-		object{{"content", content}}.Given(),
-		object{{"invocation_id", e.Invocation}, {"author", e.Author}, {"actions", e.Actions.python()}},
-		object{{"long_running_tool_ids", waits}, {"branch", branch}, {"node_info", node}, {"isolation_scope", e.Scope}}.Given(),
-		object{{"id", e.ID}, {"timestamp", seconds(e.Time)}},
+		object{{"content", content}}.WithoutEmpty(),
+		object{{"invocation_id", e.Invocation}, {"author", e.Author}, {"actions", e.Actions.pythonObject()}},
+		object{{"long_running_tool_ids", waits}, {"branch", branch}, {"node_info", node}, {"isolation_scope", e.Scope}}.WithoutEmpty(),
+		object{{"id", e.ID}, {"timestamp", unixSeconds(e.Time)}},
 	)
 }
 
@@ -418,7 +418,7 @@ func (e *Event) dataJS() object {
 		e.Author, e.Invocation, e.Role, e.Parts, e.Actions.Compaction = "system", "", "model", []Part{Text(summary.Text)}, nil
 	}
 	var o object
-	for _, m := range e.data() {
+	for _, m := range e.eventData() {
 		switch m[0] {
 		case "timestamp":
 			m[1] = e.Time.UnixMilli()
@@ -437,6 +437,6 @@ func (e *Event) dataJS() object {
 	return o
 }
 
-// seconds is a time as adk-python has it in documents and in the columns of its
+// unixSeconds is a time as adk-python has it in documents and in the columns of its
 // service for files.
-func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
+func unixSeconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }

@@ -28,17 +28,17 @@ type Wrong struct {
 // Check holds a JSON text against a type, in the words of the table. It says nothing of a
 // text that is no JSON.
 func Check(reader Reader, kind string, text []byte) []Wrong {
-	c := &checker{reader: reader, text: text, scan: jsonscan.Over(jsonscan.Mask(text))}
+	c := &checker{reader: reader, text: text, scan: jsonscan.NewScanner(jsonscan.MaskNaN(text))}
 	s := shapeOf(kind, tables[reader](), reader)
-	if c.checkValue(s) && c.scan.End() {
+	if c.checkValue(s) && c.scan.IsAtEnd() {
 		return c.list
 	}
-	usual := jsontext.Value(bytes.Clone(jsonscan.Mask(text)))
+	usual := jsontext.Value(bytes.Clone(jsonscan.MaskNaN(text)))
 	if usual.Format(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(false)) != nil {
 		return nil
 	}
-	c.text, c.scan, c.list, c.path = usual, jsonscan.Over(usual), nil, nil
-	if !c.checkValue(s) || !c.scan.End() {
+	c.text, c.scan, c.list, c.path = usual, jsonscan.NewScanner(usual), nil, nil
+	if !c.checkValue(s) || !c.scan.IsAtEnd() {
 		return nil
 	}
 	return c.list
@@ -51,7 +51,7 @@ func Mend(text []byte, list []Wrong) ([]byte, error) {
 		if list[i].Pointer == "" {
 			return list[i].Fix, nil
 		}
-		mended, err := jsonedit.Set(text, string(list[i].Pointer), list[i].Fix)
+		mended, err := jsonedit.SetValue(text, string(list[i].Pointer), list[i].Fix)
 		if err != nil {
 			return text, err
 		}
@@ -78,7 +78,7 @@ func (c *checker) pointerHere() (p jsontext.Pointer) {
 
 // checkValue consumes a value of a shape; false where the text has a rare form.
 func (c *checker) checkValue(s *shape) bool {
-	first := c.scan.Next()
+	first := c.scan.PeekByte()
 	from := c.scan.Pos
 	switch {
 	case s.kind == "model" && first == '{':
@@ -86,9 +86,9 @@ func (c *checker) checkValue(s *shape) bool {
 	case s.kind == "[" && first == '[':
 		return c.checkElements(s, from)
 	case s.kind == "{" && first == '{':
-		return c.scan.Members(func(name []byte) bool { return c.checkWithin(string(name), s.of) })
+		return c.scan.VisitMembers(func(name []byte) bool { return c.checkWithin(string(name), s.of) })
 	}
-	_, ok := c.scan.Value()
+	_, ok := c.scan.ReadValue()
 	if !ok || s.kind == "any" || first == 'n' && !s.strict {
 		return ok
 	}
@@ -119,10 +119,10 @@ func (c *checker) checkWithin(name string, s *shape) bool {
 // no empty value, the object is wrong.
 func (c *checker) checkModel(s *shape, from int) bool {
 	mark, model, seen := len(c.list), s.of, 0
-	if !c.scan.Members(func(name []byte) bool {
-		m := model.member(c.reader, name)
+	if !c.scan.VisitMembers(func(name []byte) bool {
+		m := model.memberShape(c.reader, name)
 		if m == nil {
-			_, ok := c.scan.Value()
+			_, ok := c.scan.ReadValue()
 			return ok
 		}
 		if i := slices.IndexFunc(model.needed, func(n string) bool { return model.members[n] == m }); i >= 0 {
@@ -133,7 +133,7 @@ func (c *checker) checkModel(s *shape, from int) bool {
 		return false
 	}
 	spoiled := slices.ContainsFunc(c.list[mark:], func(w Wrong) bool {
-		return w.Fix == nil && c.holdsParentOf(w) && model.member(c.reader, []byte(w.Pointer.LastToken())).whole
+		return w.Fix == nil && c.holdsParentOf(w) && model.memberShape(c.reader, []byte(w.Pointer.LastToken())).whole
 	})
 	for i, name := range model.needed {
 		if m := model.members[name]; seen&(1<<i) == 0 {
@@ -157,7 +157,7 @@ func (c *checker) holdsParentOf(w Wrong) bool { return w.Pointer.Parent() == c.p
 // stands behind gets other places.
 func (c *checker) checkElements(s *shape, from int) bool {
 	mark, n := len(c.list), 0
-	if !c.scan.Elements(func() bool {
+	if !c.scan.VisitElements(func() bool {
 		n++
 		return c.checkWithin(strconv.Itoa(n-1), s.of)
 	}) {
@@ -170,7 +170,7 @@ func (c *checker) checkElements(s *shape, from int) bool {
 	is := Wrong{Pointer: c.pointerHere(), Holds: "a list with " + c.list[mark+i].Holds, Expects: "a list of " + plural[c.list[mark+i].Expects], Fix: c.text[from:c.scan.Pos]}
 	for _, w := range slices.Backward(c.list[mark:]) {
 		is.Loses = is.Loses || w.Loses || s.content && w.Fix == nil && w.Holds != "null"
-		changed, err := jsonedit.Set(is.Fix, strings.TrimPrefix(string(w.Pointer), string(is.Pointer)), w.Fix)
+		changed, err := jsonedit.SetValue(is.Fix, strings.TrimPrefix(string(w.Pointer), string(is.Pointer)), w.Fix)
 		if err != nil {
 			return false
 		}

@@ -106,9 +106,9 @@ func InCamel(name string) string {
 	return strings.Join(words, "")
 }
 
-// member is the shape of a member by its name as it is stored, nil for one that the reader
+// memberShape is the shape of a member by its name as it is stored, nil for one that the reader
 // does not know: Go takes a name in every case.
-func (s *shape) member(reader Reader, name []byte) *shape {
+func (s *shape) memberShape(reader Reader, name []byte) *shape {
 	if reader == Python {
 		return s.members[string(name)]
 	}

@@ -12,10 +12,10 @@ import (
 // type that it does not write.
 func Encode(value any) ([]byte, error) {
 	w := writer{texts: map[string]int{}, classes: map[Class]int{}}
-	if w.value(value); w.err != nil {
+	if w.writeValue(value); w.err != nil {
 		return nil, w.err
 	}
-	w.code('.')
+	w.writeCodes('.')
 	return append(binary.LittleEndian.AppendUint64([]byte{0x80, 5, 0x95}, uint64(len(w.out))), w.out...), nil
 }
 
@@ -27,65 +27,65 @@ type writer struct {
 	err     error // the first one
 }
 
-func (w *writer) code(codes ...byte) { w.out = append(w.out, codes...) }
+func (w *writer) writeCodes(codes ...byte) { w.out = append(w.out, codes...) }
 
-// keep puts the value on top of the stack into the memo, as CPython does with
+// keepTop puts the value on top of the stack into the memo, as CPython does with
 // everything that can be meant twice.
-func (w *writer) keep() int {
-	w.code(0x94)
+func (w *writer) keepTop() int {
+	w.writeCodes(0x94)
 	w.memo++
 	return w.memo - 1
 }
 
-func (w *writer) again(number int) {
+func (w *writer) writeReference(number int) {
 	if number < 256 {
-		w.code('h', byte(number))
+		w.writeCodes('h', byte(number))
 		return
 	}
 	w.out = binary.LittleEndian.AppendUint32(append(w.out, 'j'), uint32(number))
 }
 
-func (w *writer) value(value any) {
+func (w *writer) writeValue(value any) {
 	switch v := value.(type) {
 	case nil:
-		w.code('N')
+		w.writeCodes('N')
 	case bool:
-		w.code(map[bool]byte{true: 0x88, false: 0x89}[v])
+		w.writeCodes(map[bool]byte{true: 0x88, false: 0x89}[v])
 	case int64:
-		w.number(v)
+		w.writeNumber(v)
 	case float64:
 		w.out = binary.BigEndian.AppendUint64(append(w.out, 'G'), math.Float64bits(v))
 	case string:
-		w.text(v)
+		w.writeText(v)
 	case *List:
-		w.code(']')
-		w.keep()
-		w.fill('a', 'e', len(v.Items), func(i int) []any { return v.Items[i : i+1] })
+		w.writeCodes(']')
+		w.keepTop()
+		w.fillContainer('a', 'e', len(v.Items), func(i int) []any { return v.Items[i : i+1] })
 	case *Dict:
-		w.code('}')
-		w.keep()
-		w.fill('s', 'u', len(v.Pairs), func(i int) []any { return v.Pairs[i][:] })
+		w.writeCodes('}')
+		w.keepTop()
+		w.fillContainer('s', 'u', len(v.Pairs), func(i int) []any { return v.Pairs[i][:] })
 	case *Set:
-		w.code(0x8f)
-		w.keep()
-		w.fill(0, 0x90, len(v.Items), func(i int) []any { return v.Items[i : i+1] })
+		w.writeCodes(0x8f)
+		w.keepTop()
+		w.fillContainer(0, 0x90, len(v.Items), func(i int) []any { return v.Items[i : i+1] })
 	case *Object:
-		w.object(v)
+		w.writeObject(v)
 	default:
-		w.refuse("a value of type %T is not written", value)
+		w.refuseValue("a value of type %T is not written", value)
 	}
 }
 
-func (w *writer) refuse(format string, args ...any) {
+func (w *writer) refuseValue(format string, args ...any) {
 	if w.err == nil {
 		w.err = fmt.Errorf(format, args...)
 	}
 }
 
-func (w *writer) number(n int64) {
+func (w *writer) writeNumber(n int64) {
 	switch {
 	case n >= 0 && n < 1<<8:
-		w.code('K', byte(n))
+		w.writeCodes('K', byte(n))
 	case n >= 0 && n < 1<<16:
 		w.out = binary.LittleEndian.AppendUint16(append(w.out, 'M'), uint16(n))
 	case n >= math.MinInt32 && n <= math.MaxInt32:
@@ -95,61 +95,61 @@ func (w *writer) number(n int64) {
 		for size > 1 && n<<(72-8*size)>>(72-8*size) == n { // one byte less still holds it
 			size--
 		}
-		w.code(0x8a, byte(size))
+		w.writeCodes(0x8a, byte(size))
 		w.out = append(w.out, binary.LittleEndian.AppendUint64(nil, uint64(n))[:size]...)
 	}
 }
 
-func (w *writer) text(s string) {
+func (w *writer) writeText(s string) {
 	if number, known := w.texts[s]; known {
-		w.again(number)
+		w.writeReference(number)
 		return
 	}
 	if len(s) < 1<<8 {
-		w.code(0x8c, byte(len(s)))
+		w.writeCodes(0x8c, byte(len(s)))
 	} else {
 		w.out = binary.LittleEndian.AppendUint32(append(w.out, 'X'), uint32(len(s)))
 	}
 	w.out = append(w.out, s...)
-	w.texts[s] = w.keep()
+	w.texts[s] = w.keepTop()
 }
 
-// fill puts values into the container on top of the stack: one with an opcode of
+// fillContainer puts values into the container on top of the stack: one with an opcode of
 // its own where there is one, several behind a mark.
-func (w *writer) fill(one, many byte, n int, values func(i int) []any) {
+func (w *writer) fillContainer(one, many byte, n int, values func(i int) []any) {
 	if n == 0 {
 		return
 	}
 	end := one
 	if n > 1 || one == 0 {
-		w.code('(')
+		w.writeCodes('(')
 		end = many
 	}
 	for i := range n {
 		for _, value := range values(i) {
-			w.value(value)
+			w.writeValue(value)
 		}
 	}
-	w.code(end)
+	w.writeCodes(end)
 }
 
-// object writes an object that was made without arguments and then given its state.
-func (w *writer) object(o *Object) {
+// writeObject writes an object that was made without arguments and then given its state.
+func (w *writer) writeObject(o *Object) {
 	if args, ok := o.Args.(Tuple); !ok || len(args) > 0 {
-		w.refuse("an object of %s that was made with arguments is not written", o.Class.Name)
+		w.refuseValue("an object of %s that was made with arguments is not written", o.Class.Name)
 	}
 	if number, known := w.classes[o.Class]; known {
-		w.again(number)
+		w.writeReference(number)
 	} else {
-		w.text(o.Class.Module)
-		w.text(o.Class.Name)
-		w.code(0x93)
-		w.classes[o.Class] = w.keep()
+		w.writeText(o.Class.Module)
+		w.writeText(o.Class.Name)
+		w.writeCodes(0x93)
+		w.classes[o.Class] = w.keepTop()
 	}
-	w.code(')', 0x81)
-	w.keep()
+	w.writeCodes(')', 0x81)
+	w.keepTop()
 	if o.State != nil {
-		w.value(o.State)
-		w.code('b')
+		w.writeValue(o.State)
+		w.writeCodes('b')
 	}
 }

@@ -44,7 +44,7 @@ type (
 func Decode(data []byte) (any, error) {
 	m := &machine{data: data}
 	for {
-		code := byte(m.number(1))
+		code := byte(m.takeNumber(1))
 		run := opcodes[code]
 		switch {
 		case m.err != nil:
@@ -65,12 +65,12 @@ func Decode(data []byte) (any, error) {
 // nothing.
 func Field(value any, name string) any {
 	if o, ok := value.(*Object); ok {
-		value = member(o.State, "__dict__")
+		value = dictEntry(o.State, "__dict__")
 	}
-	return member(value, name)
+	return dictEntry(value, name)
 }
 
-func member(value any, name string) any {
+func dictEntry(value any, name string) any {
 	d, ok := value.(*Dict)
 	if !ok {
 		return nil
@@ -110,16 +110,16 @@ type machine struct {
 	err   error // the first one; what is taken behind it is nothing
 }
 
-func (m *machine) fail(err error) {
+func (m *machine) failWith(err error) {
 	if m.err == nil {
 		m.err = err
 	}
 }
 
-// take gives the next bytes.
-func (m *machine) take(n uint64) []byte {
+// takeBytes gives the next bytes.
+func (m *machine) takeBytes(n uint64) []byte {
 	if n > uint64(len(m.data)-m.at) {
-		m.fail(errShort)
+		m.failWith(errShort)
 		return nil
 	}
 	b := m.data[m.at : m.at+int(n)]
@@ -127,9 +127,9 @@ func (m *machine) take(n uint64) []byte {
 	return b
 }
 
-// number is an unsigned integer of some bytes, the lowest first.
-func (m *machine) number(size uint64) (n uint64) {
-	b := m.take(size)
+// takeNumber is an unsigned integer of some bytes, the lowest first.
+func (m *machine) takeNumber(size uint64) (n uint64) {
+	b := m.takeBytes(size)
 	for i := len(b) - 1; i >= 0; i-- {
 		n = n<<8 | uint64(b[i])
 	}
@@ -138,8 +138,8 @@ func (m *machine) number(size uint64) (n uint64) {
 
 func (m *machine) push(value any) { m.stack = append(m.stack, value) }
 
-// bottom is the length of the stack at the last mark: nothing below is taken.
-func (m *machine) bottom() int {
+// stackBottom is the length of the stack at the last mark: nothing below is taken.
+func (m *machine) stackBottom() int {
 	if len(m.marks) == 0 {
 		return 0
 	}
@@ -156,20 +156,20 @@ func (m *machine) pop() any {
 
 // top is the value on top of the stack, which stays.
 func (m *machine) top() any {
-	if len(m.stack) == m.bottom() {
-		m.fail(errStack)
+	if len(m.stack) == m.stackBottom() {
+		m.failWith(errStack)
 		return nil
 	}
 	return m.stack[len(m.stack)-1]
 }
 
-// since takes all values above the last mark, and the mark.
-func (m *machine) since() []any {
+// popMarked takes all values above the last mark, and the mark.
+func (m *machine) popMarked() []any {
 	if len(m.marks) == 0 {
-		m.fail(errStack)
+		m.failWith(errStack)
 		return nil
 	}
-	from := m.bottom()
+	from := m.stackBottom()
 	values := append([]any(nil), m.stack[from:]...)
 	m.stack, m.marks = m.stack[:from], m.marks[:len(m.marks)-1]
 	return values
@@ -177,70 +177,70 @@ func (m *machine) since() []any {
 
 // opcodes are those that make plain data; what others do is refused.
 var opcodes = map[byte]func(*machine){
-	0x80: skip(1), 0x95: skip(8), // PROTO, FRAME
-	'N': constant(nil), 0x88: constant(true), 0x89: constant(false),
-	'K': integer(1), 'M': integer(2), // BININT1, BININT2
-	'J':  func(m *machine) { m.push(int64(int32(m.number(4)))) },                              // BININT
-	'G':  func(m *machine) { m.push(math.Float64frombits(bits.ReverseBytes64(m.number(8)))) }, // BINFLOAT
-	0x8a: long(1), 0x8b: long(4),
-	0x8c: text(1), 'X': text(4), 0x8d: text(8), // SHORT_BINUNICODE, BINUNICODE, BINUNICODE8
-	'C': blob(1), 'B': blob(4), 0x8e: blob(8), 0x96: blob(8), // SHORT_BINBYTES, BINBYTES, BINBYTES8, BYTEARRAY8
+	0x80: skipBytes(1), 0x95: skipBytes(8), // PROTO, FRAME
+	'N': pushConstant(nil), 0x88: pushConstant(true), 0x89: pushConstant(false),
+	'K': pushInteger(1), 'M': pushInteger(2), // BININT1, BININT2
+	'J':  func(m *machine) { m.push(int64(int32(m.takeNumber(4)))) },                              // BININT
+	'G':  func(m *machine) { m.push(math.Float64frombits(bits.ReverseBytes64(m.takeNumber(8)))) }, // BINFLOAT
+	0x8a: pushLong(1), 0x8b: pushLong(4),
+	0x8c: pushText(1), 'X': pushText(4), 0x8d: pushText(8), // SHORT_BINUNICODE, BINUNICODE, BINUNICODE8
+	'C': pushBytes(1), 'B': pushBytes(4), 0x8e: pushBytes(8), 0x96: pushBytes(8), // SHORT_BINBYTES, BINBYTES, BINBYTES8, BYTEARRAY8
 	'}':  func(m *machine) { m.push(&Dict{}) },
 	']':  func(m *machine) { m.push(&List{}) },
 	0x8f: func(m *machine) { m.push(&Set{}) },
-	')':  constant(Tuple{}), 0x85: tuple(1), 0x86: tuple(2), 0x87: tuple(3),
-	't': func(m *machine) { m.push(Tuple(m.since())) },
+	')':  pushConstant(Tuple{}), 0x85: pushTuple(1), 0x86: pushTuple(2), 0x87: pushTuple(3),
+	't': func(m *machine) { m.push(Tuple(m.popMarked())) },
 	'(': func(m *machine) { m.marks = append(m.marks, len(m.stack)) },
 	'0': func(m *machine) { m.pop() },
-	'1': func(m *machine) { m.since() },
+	'1': func(m *machine) { m.popMarked() },
 	'2': func(m *machine) { m.push(m.top()) },
-	's': setItem, 'u': func(m *machine) { m.fill(m.since()) },
-	'a': func(m *machine) { m.extend(m.pop()) }, 'e': func(m *machine) { m.extend(m.since()...) },
-	0x90: addItems, 0x91: func(m *machine) { m.push(&Set{Items: m.since()}) }, // ADDITEMS, FROZENSET
-	'q': put(1), 'r': put(4), 'h': get(1), 'j': get(4), // BINPUT, LONG_BINPUT, BINGET, LONG_BINGET
-	0x94: func(m *machine) { m.keep(uint64(len(m.memo))) }, // MEMOIZE
-	'c':  global, 0x93: stackGlobal,
-	0x81: object(1), 'R': object(1), 0x92: object(2), 'b': build, // NEWOBJ, REDUCE, NEWOBJ_EX, BUILD
+	's': setItem, 'u': func(m *machine) { m.fillDict(m.popMarked()) },
+	'a': func(m *machine) { m.extendList(m.pop()) }, 'e': func(m *machine) { m.extendList(m.popMarked()...) },
+	0x90: addItems, 0x91: func(m *machine) { m.push(&Set{Items: m.popMarked()}) }, // ADDITEMS, FROZENSET
+	'q': putMemo(1), 'r': putMemo(4), 'h': getMemo(1), 'j': getMemo(4), // BINPUT, LONG_BINPUT, BINGET, LONG_BINGET
+	0x94: func(m *machine) { m.keepMemo(uint64(len(m.memo))) }, // MEMOIZE
+	'c':  pushGlobal, 0x93: pushStackGlobal,
+	0x81: pushObject(1), 'R': pushObject(1), 0x92: pushObject(2), 'b': setState, // NEWOBJ, REDUCE, NEWOBJ_EX, BUILD
 }
 
-func skip(n uint64) func(*machine) { return func(m *machine) { m.take(n) } }
+func skipBytes(n uint64) func(*machine) { return func(m *machine) { m.takeBytes(n) } }
 
-func constant(value any) func(*machine) { return func(m *machine) { m.push(value) } }
+func pushConstant(value any) func(*machine) { return func(m *machine) { m.push(value) } }
 
-func integer(size uint64) func(*machine) {
-	return func(m *machine) { m.push(int64(m.number(size))) }
+func pushInteger(size uint64) func(*machine) {
+	return func(m *machine) { m.push(int64(m.takeNumber(size))) }
 }
 
-// long is a number of as many bytes as it says, the lowest first, in two's complement.
-func long(size uint64) func(*machine) {
+// pushLong is a number of as many bytes as it says, the lowest first, in two's complement.
+func pushLong(size uint64) func(*machine) {
 	return func(m *machine) {
-		switch n := m.number(size); {
+		switch n := m.takeNumber(size); {
 		case n > 8:
-			m.take(n)
+			m.takeBytes(n)
 			m.push(Opaque{})
 		case n == 0:
 			m.push(int64(0))
 		default:
 			unused := 64 - 8*n
-			m.push(int64(m.number(n)<<unused) >> unused)
+			m.push(int64(m.takeNumber(n)<<unused) >> unused)
 		}
 	}
 }
 
-// text is in UTF-8, where Python lets halves of surrogate pairs stand alone.
-func text(size uint64) func(*machine) {
-	return func(m *machine) { m.push(strings.ToValidUTF8(string(m.take(m.number(size))), "\uFFFD")) }
+// pushText is in UTF-8, where Python lets halves of surrogate pairs stand alone.
+func pushText(size uint64) func(*machine) {
+	return func(m *machine) { m.push(strings.ToValidUTF8(string(m.takeBytes(m.takeNumber(size))), "\uFFFD")) }
 }
 
-func blob(size uint64) func(*machine) {
-	return func(m *machine) { m.push(append([]byte(nil), m.take(m.number(size))...)) }
+func pushBytes(size uint64) func(*machine) {
+	return func(m *machine) { m.push(append([]byte(nil), m.takeBytes(m.takeNumber(size))...)) }
 }
 
-func tuple(size int) func(*machine) {
+func pushTuple(size int) func(*machine) {
 	return func(m *machine) {
 		from := len(m.stack) - size
-		if from < m.bottom() {
-			m.fail(errStack)
+		if from < m.stackBottom() {
+			m.failWith(errStack)
 			return
 		}
 		items := append(Tuple(nil), m.stack[from:]...)
@@ -249,14 +249,14 @@ func tuple(size int) func(*machine) {
 	}
 }
 
-func put(size uint64) func(*machine) { return func(m *machine) { m.keep(m.number(size)) } }
+func putMemo(size uint64) func(*machine) { return func(m *machine) { m.keepMemo(m.takeNumber(size)) } }
 
-// keep puts the value on top of the stack into the memo. Writers number what they
+// keepMemo puts the value on top of the stack into the memo. Writers number what they
 // keep, so that no number is higher than the length of the pickle.
-func (m *machine) keep(n uint64) {
+func (m *machine) keepMemo(n uint64) {
 	value := m.top()
 	if n > uint64(len(m.data)) {
-		m.fail(errors.New("it keeps a value under a number that no writer gives"))
+		m.failWith(errors.New("it keeps a value under a number that no writer gives"))
 		return
 	}
 	for uint64(len(m.memo)) <= n {
@@ -265,11 +265,11 @@ func (m *machine) keep(n uint64) {
 	m.memo[n] = value
 }
 
-func get(size uint64) func(*machine) {
+func getMemo(size uint64) func(*machine) {
 	return func(m *machine) {
-		n := m.number(size)
+		n := m.takeNumber(size)
 		if n >= uint64(len(m.memo)) || m.memo[n] == any(nothing{}) {
-			m.fail(errors.New("it asks for a value that was never kept"))
+			m.failWith(errors.New("it asks for a value that was never kept"))
 			return
 		}
 		m.push(m.memo[n])
@@ -279,44 +279,44 @@ func get(size uint64) func(*machine) {
 // nothing is in the places of the memo that were passed over.
 type nothing struct{}
 
-// global names a class as two lines.
-func global(m *machine) {
+// pushGlobal names a class as two lines.
+func pushGlobal(m *machine) {
 	module, rest, ok := strings.Cut(string(m.data[m.at:]), "\n")
 	name, _, named := strings.Cut(rest, "\n")
 	if !ok || !named {
-		m.fail(errShort)
+		m.failWith(errShort)
 		return
 	}
 	m.at += len(module) + len(name) + 2
 	m.push(Class{module, name})
 }
 
-func stackGlobal(m *machine) {
+func pushStackGlobal(m *machine) {
 	name, named := m.pop().(string)
 	module, known := m.pop().(string)
 	if !named || !known {
-		m.fail(errKind)
+		m.failWith(errKind)
 	}
 	m.push(Class{module, name})
 }
 
 func setItem(m *machine) {
 	value, key := m.pop(), m.pop()
-	m.fill([]any{key, value})
+	m.fillDict([]any{key, value})
 }
 
-// fill gives the dictionary on top of the stack its keys and values.
-func (m *machine) fill(values []any) {
+// fillDict gives the dictionary on top of the stack its keys and values.
+func (m *machine) fillDict(values []any) {
 	top := m.top()
 	d, ok := top.(*Dict)
 	if _, isObject := top.(*Object); !ok && !isObject || len(values)%2 != 0 {
-		m.fail(errKind)
+		m.failWith(errKind)
 		return
 	}
 	for i := 0; i < len(values); i += 2 {
 		switch values[i].(type) {
 		case *List, *Dict: // Python cannot compare them either
-			m.fail(errKind)
+			m.failWith(errKind)
 		case nil, bool, int64, float64, string:
 			if ok {
 				d.Pairs = append(d.Pairs, [2]any{values[i], values[i+1]})
@@ -325,30 +325,30 @@ func (m *machine) fill(values []any) {
 	}
 }
 
-// extend gives the list on top of the stack its values.
-func (m *machine) extend(values ...any) {
+// extendList gives the list on top of the stack its values.
+func (m *machine) extendList(values ...any) {
 	switch l := m.top().(type) {
 	case *List:
 		l.Items = append(l.Items, values...)
 	case *Object:
 	default:
-		m.fail(errKind)
+		m.failWith(errKind)
 	}
 }
 
 func addItems(m *machine) {
-	values := m.since()
+	values := m.popMarked()
 	s, ok := m.top().(*Set)
 	if !ok {
-		m.fail(errKind)
+		m.failWith(errKind)
 		return
 	}
 	s.Items = append(s.Items, values...)
 }
 
-// object makes an object of a class and what it would be called with: one value, or
+// pushObject makes an object of a class and what it would be called with: one value, or
 // two with arguments by name, of which nothing here has a use.
-func object(values int) func(*machine) {
+func pushObject(values int) func(*machine) {
 	return func(m *machine) {
 		var args any
 		for range values {
@@ -356,17 +356,17 @@ func object(values int) func(*machine) {
 		}
 		class, ok := m.pop().(Class)
 		if !ok {
-			m.fail(errKind)
+			m.failWith(errKind)
 		}
 		m.push(&Object{Class: class, Args: args})
 	}
 }
 
-func build(m *machine) {
+func setState(m *machine) {
 	state := m.pop()
 	o, ok := m.top().(*Object)
 	if !ok {
-		m.fail(errKind)
+		m.failWith(errKind)
 		return
 	}
 	o.State = state

@@ -22,11 +22,11 @@ var Newest = Generations[len(Generations)-1]
 // Build writes a database of a generation with what programs stored, each list of writes
 // as far as its runtime came.
 func Build(path string, generation int64, programs ...[]player.Write) error {
-	sections := builder.Sections("\n" + script)
+	sections := builder.ParseSections("\n" + script)
 	var schema []string
 	for _, g := range Generations {
 		if g <= generation {
-			schema = append(schema, builder.Statements(sections, strconv.FormatInt(g, 10))...)
+			schema = append(schema, builder.StatementsOf(sections, strconv.FormatInt(g, 10))...)
 			schema = append(schema, "INSERT INTO goose_db_version (version_id, is_applied, tstamp) VALUES ("+strconv.FormatInt(g, 10)+", 1, '2026-11-22 13:45:42')")
 		}
 	}
@@ -34,7 +34,7 @@ func Build(path string, generation int64, programs ...[]player.Write) error {
 		for _, writes := range programs {
 			encode(db, generation, writes)
 		}
-		for _, trigger := range builder.Statements(sections, "triggers") { // they would read the clock
+		for _, trigger := range builder.StatementsOf(sections, "triggers") { // they would read the clock
 			db.Exec(trigger)
 		}
 	})

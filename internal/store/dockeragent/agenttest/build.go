@@ -67,18 +67,18 @@ type Item struct {
 // Root creates a session that a user started.
 func (db *DB) Root(row SessionRow) *Session {
 	row.SendUserMessage = true
-	return db.session(row).store()
+	return db.newSession(row).storeRow()
 }
 
 // Child creates a sub-session. The runtime writes it when it is complete, so
 // its items come next, and SubSession adds the reference to it at last.
 func (s *Session) Child(row SessionRow) *Session {
 	row.Parent = s.ID
-	return s.db.session(row).store()
+	return s.db.newSession(row).storeRow()
 }
 
-// session is one that has no row yet.
-func (db *DB) session(row SessionRow) *Session {
+// newSession is one that has no row yet.
+func (db *DB) newSession(row SessionRow) *Session {
 	if row.ID == "" {
 		row.ID = db.newID()
 	}
@@ -88,8 +88,8 @@ func (db *DB) session(row SessionRow) *Session {
 	return &Session{ID: row.ID, db: db, row: row}
 }
 
-// store writes the row of a session.
-func (s *Session) store() *Session {
+// storeRow writes the row of a session.
+func (s *Session) storeRow() *Session {
 	s.stored = true
 	if s.row.Parent == "" || s.db.Generation >= withItems { // a child had no row of its own before
 		s.db.insertSession(&s.row)
@@ -97,14 +97,14 @@ func (s *Session) store() *Session {
 	return s
 }
 
-// save stores a session with everything below it.
-func (s *Session) save() {
-	s.store()
+// saveTree stores a session with everything below it.
+func (s *Session) saveTree() {
+	s.storeRow()
 	for _, item := range s.items {
 		if item.child != nil {
-			item.child.save()
+			item.child.saveTree()
 		}
-		s.write(item)
+		s.writeItem(item)
 	}
 }
 
@@ -155,13 +155,13 @@ func (s *Session) FailedResult(agent, callID, text string) *Item {
 // creation time, model or usage.
 func (s *Session) Placeholder(agent, text, reasoning string) *Item {
 	m := Message{Role: roleAssistant, Content: text, ReasoningContent: reasoning}
-	return s.add(&Item{agent: agent, message: &m})
+	return s.appendItem(&Item{agent: agent, message: &m})
 }
 
 // Message adds any message; it gets the next time unless it has one.
 func (s *Session) Message(agent string, m Message, implicit bool) *Item {
-	m.CreatedAt = cmp.Or(m.CreatedAt, s.db.tick())
-	return s.add(&Item{agent: agent, message: &m, implicit: implicit})
+	m.CreatedAt = cmp.Or(m.CreatedAt, s.db.nextTime())
+	return s.appendItem(&Item{agent: agent, message: &m, implicit: implicit})
 }
 
 // Tokens sets the counters of the session, as the runtime does after an answer.
@@ -169,30 +169,30 @@ func (s *Session) Tokens(u *Usage) {
 	if s.db.Generation < 3 || s.row.Parent != "" && s.db.Generation < withItems {
 		return // no columns, or no row
 	}
-	s.db.Change("UPDATE sessions SET input_tokens = ?, output_tokens = ? WHERE id = ?", u.prompt(), u.OutputTokens, s.ID)
+	s.db.ChangeRow("UPDATE sessions SET input_tokens = ?, output_tokens = ? WHERE id = ?", u.promptSize(), u.OutputTokens, s.ID)
 }
 
 // SubSession adds the reference to a child.
 func (s *Session) SubSession(child *Session) *Item {
-	child.lag()
-	return s.add(&Item{child: child})
+	child.markLagging()
+	return s.appendItem(&Item{child: child})
 }
 
-// add puts an item behind the last one.
-func (s *Session) add(item *Item) *Item {
+// appendItem puts an item behind the last one.
+func (s *Session) appendItem(item *Item) *Item {
 	item.session = s
 	if s.agent != "" || s.db.Generation < withItems {
 		s.items = append(s.items, item)
 	}
 	if s.stored {
-		s.lag()
-		s.write(item)
+		s.markLagging()
+		s.writeItem(item)
 	}
 	return item
 }
 
-// write writes the row of an item, at the next position.
-func (s *Session) write(item *Item) {
+// writeItem writes the row of an item, at the next position.
+func (s *Session) writeItem(item *Item) {
 	if s.db.Generation < withItems {
 		return
 	}
@@ -201,9 +201,9 @@ func (s *Session) write(item *Item) {
 	case item.child != nil:
 		kind, row = "subsession", builder.Object{{"subsession_id", item.child.ID}}
 	case item.summary != nil:
-		kind, row = "summary", item.summary.row(s.db)
+		kind, row = "summary", item.summary.summaryRow(s.db)
 	default:
-		row = append(row, builder.Member{"message_json", string(encode(item.message))})
+		row = append(row, builder.Member{"message_json", string(encodeJSON(item.message))})
 	}
 	columns, values := "session_id, position, item_type", []any{s.ID, s.ID, kind}
 	for _, m := range row {
@@ -213,21 +213,21 @@ func (s *Session) write(item *Item) {
 		") VALUES (?, (SELECT COALESCE(MAX(position), -1) + 1 FROM session_items WHERE session_id = ?), ?"+strings.Repeat(", ?", len(row))+")", values...)
 }
 
-// replace gives a message row its final content. The agent_name column keeps
+// replaceMessage gives a message row its final content. The agent_name column keeps
 // the name of the agent that streamed, as upstream's does.
-func (item *Item) replace(m *Message) {
+func (item *Item) replaceMessage(m *Message) {
 	item.message = m
-	item.session.lag()
+	item.session.markLagging()
 	if item.session.db.Generation >= withItems {
-		item.session.db.Change("UPDATE session_items SET message_json = ? WHERE id = ?", string(encode(m)), item.Row)
+		item.session.db.ChangeRow("UPDATE session_items SET message_json = ? WHERE id = ?", string(encodeJSON(m)), item.Row)
 	}
 }
 
-// tick is the time of the next item.
-func (db *DB) tick() string {
+// nextTime is the time of the next item.
+func (db *DB) nextTime() string {
 	now := db.now
 	db.now = db.now.Add(db.step)
-	return stamp(now)
+	return formatTime(now)
 }
 
 // Wait lets time pass before the next item.
@@ -358,7 +358,7 @@ var schemaSQL string
 
 // schema is what the runtime creates before any migration runs, and its migrations:
 // each has its number as its place.
-var schema = builder.Sections(schemaSQL)
+var schema = builder.ParseSections(schemaSQL)
 
 // The generations at which the shape of the data changes.
 const (
@@ -429,24 +429,24 @@ func Create(path string, generation int, options ...Option) (*DB, error) {
 	if db.DB, err = builder.Open(path, "journal_mode("+db.journal+")", "foreign_keys(1)"); err != nil {
 		return nil, err
 	}
-	db.Batch(db.migrate)
+	db.Batch(db.createTables)
 	if db.Err() != nil {
 		return nil, db.DB.Close()
 	}
 	return db, nil
 }
 
-// migrate creates the tables in the order in which the runtime does.
-func (db *DB) migrate() {
+// createTables creates the tables in the order in which the runtime does.
+func (db *DB) createTables() {
 	for i, m := range schema[:db.Generation+1] {
 		for _, statement := range m.Statements {
 			db.Exec(statement)
 		}
 		if i > 0 {
-			db.Exec("INSERT INTO migrations (id, name, description, applied_at) VALUES (?, ?, ?, ?)", i, m.Name, m.About, stamp(db.now))
+			db.Exec("INSERT INTO migrations (id, name, description, applied_at) VALUES (?, ?, ?, ?)", i, m.Name, m.About, formatTime(db.now))
 		}
 	}
-	db.Forget() // the schema changed under the prepared statements
+	db.CloseStatements() // the schema changed under the prepared statements
 }
 
 // Close brings the messages column up to date, closes the database, which
@@ -456,13 +456,13 @@ func (db *DB) Close() error {
 	return db.DB.Close()
 }
 
-// stamp is the form of every time in the database.
-func stamp(t time.Time) string { return t.Format(time.RFC3339) }
+// formatTime is the form of every time in the database.
+func formatTime(t time.Time) string { return t.Format(time.RFC3339) }
 
 //go:embed damages.sql
 var damagesSQL string
 
-var damages = builder.Sections(damagesSQL)
+var damages = builder.ParseSections(damagesSQL)
 
 // Damage makes the damage of this name in a database of generation 14 or later;
 // damages.sql has them all, with the arguments that each takes. The messages column
@@ -484,7 +484,7 @@ func (db *DB) Damage(name string, args ...any) error {
 	}
 	db.Batch(func() {
 		for _, statement := range d.Statements {
-			db.Change(statement, args...)
+			db.ChangeRow(statement, args...)
 		}
 		if strings.HasSuffix(d.About, " dense") {
 			db.Exec(`UPDATE session_items AS i SET position = dense.position FROM (SELECT id, session_id,
@@ -508,7 +508,7 @@ func (db *DB) reloadAllLegacy() {
 	if db.Generation >= withoutLegacy {
 		return
 	}
-	for _, id := range builder.Rows(db.DB, func(id *string) []any { return []any{id} }, "SELECT id FROM sessions WHERE messages IS NOT NULL ORDER BY rowid") {
+	for _, id := range builder.QueryRows(db.DB, func(id *string) []any { return []any{id} }, "SELECT id FROM sessions WHERE messages IS NOT NULL ORDER BY rowid") {
 		db.reloadLegacy(id)
 	}
 }

@@ -15,7 +15,7 @@ const corpusDir = "../../../../../shared/corpus/docker-agent"
 var usage = &Usage{InputTokens: 10, OutputTokens: 5}
 
 func shell(id, cmd string) Call {
-	args := string(encode(map[string]string{"cmd": cmd}))
+	args := string(encodeJSON(map[string]string{"cmd": cmd}))
 	return Call{ID: id, Tool: "shell", Args: args, Output: "output of " + args}
 }
 

@@ -39,7 +39,7 @@ func (w *Written) Events(style EventStyle) []byte {
 		prefix, end = "data: ", "\n\n"
 	}
 	write := func(kind string, body builder.Object, at string) {
-		out.WriteString(prefix + asGo.Text(slices.Concat(builder.Object{{"type", kind}}, body.Given(), builder.Object{{"timestamp", at}})) + end)
+		out.WriteString(prefix + asGo.Text(slices.Concat(builder.Object{{"type", kind}}, body.WithoutEmpty(), builder.Object{{"timestamp", at}})) + end)
 	}
 	for i, e := range w.events {
 		if i == len(w.events)/2 && style.Title != "" {
@@ -97,7 +97,7 @@ const noTime = "0001-01-01T00:00:00Z"
 
 // The events of a run have all that any version tells; Written.Events says it in the
 // words of one.
-func (r *run) emit(e event) {
+func (r *run) emitEvent(e event) {
 	e.at = cmp.Or(e.at, r.db.now.Format(time.RFC3339Nano))
 	r.written.events = append(r.written.events, e)
 	if r.pause != nil {
@@ -105,62 +105,62 @@ func (r *run) emit(e event) {
 	}
 }
 
-func (r *run) tell(kind string, body builder.Object) { r.emit(event{kind: kind, body: body}) }
+func (r *run) tellEvent(kind string, body builder.Object) { r.emitEvent(event{kind: kind, body: body}) }
 
-// opening is what a run tells of itself before it starts.
-func (r *run) opening(c *Session) {
-	r.info(c.agent)
+// tellOpening is what a run tells of itself before it starts.
+func (r *run) tellOpening(c *Session) {
+	r.tellInfo(c.agent)
 	if !slices.Contains(r.team, c.agent) {
 		r.team = append(r.team, c.agent)
 	}
 	var agents builder.List
 	for _, name := range r.team {
-		provider, model, _ := strings.Cut(r.model(name), "/")
+		provider, model, _ := strings.Cut(r.modelOf(name), "/")
 		agents = append(agents, builder.Object{{"name", name}, {"description", ""}, {"provider", provider}, {"model", model}})
 	}
-	r.tell("team_info", builder.Object{{"available_agents", agents}, {"current_agent", c.agent}, {"agent_name", c.agent}})
-	r.tools(c)
+	r.tellEvent("team_info", builder.Object{{"available_agents", agents}, {"current_agent", c.agent}, {"agent_name", c.agent}})
+	r.tellTools(c)
 }
 
-func (r *run) model(agent string) string { return cmp.Or(r.program.Models[agent], modelDefault) }
+func (r *run) modelOf(agent string) string { return cmp.Or(r.program.Models[agent], modelDefault) }
 
-func (r *run) info(agent string) {
-	r.tell("agent_info", builder.Object{{"agent_name", agent}, {"model", r.model(agent)}, {"description", new(string)}})
+func (r *run) tellInfo(agent string) {
+	r.tellEvent("agent_info", builder.Object{{"agent_name", agent}, {"model", r.modelOf(agent)}, {"description", new(string)}})
 }
 
-// tools is what comes before every request to a model.
-func (r *run) tools(c *Session) {
-	r.tell("mcp_init_started", builder.Object{{"agent_name", c.agent}})
-	r.tell("mcp_init_finished", builder.Object{{"agent_name", c.agent}})
-	r.tell("toolset_info", builder.Object{{"available_tools", 1}, {"loading", false}, {"agent_name", c.agent}})
+// tellTools is what comes before every request to a model.
+func (r *run) tellTools(c *Session) {
+	r.tellEvent("mcp_init_started", builder.Object{{"agent_name", c.agent}})
+	r.tellEvent("mcp_init_finished", builder.Object{{"agent_name", c.agent}})
+	r.tellEvent("toolset_info", builder.Object{{"available_tools", 1}, {"loading", false}, {"agent_name", c.agent}})
 }
 
-// stopped ends the stream of a session; the tokens of what runs in the
+// tellStopped ends the stream of a session; the tokens of what runs in the
 // background may come at any time, here at the end of a turn.
-func (r *run) stopped(c *Session, reason string) {
+func (r *run) tellStopped(c *Session, reason string) {
 	if c.caller == nil {
 		for _, e := range r.waiting {
-			r.emit(e)
+			r.emitEvent(e)
 		}
 		r.waiting = nil
 	}
-	r.tell("stream_stopped", builder.Object{{"session_id", c.ID}, {"reason", reason}, {"agent_name", c.agent}})
+	r.tellEvent("stream_stopped", builder.Object{{"session_id", c.ID}, {"reason", reason}, {"agent_name", c.agent}})
 }
 
-// answering is what a model says, word by word.
-func (r *run) answering(c *Session, s *Step) {
+// tellAnswer is what a model says, word by word.
+func (r *run) tellAnswer(c *Session, s *Step) {
 	for _, said := range []struct{ kind, text string }{{"agent_choice_reasoning", s.Reasoning}, {"agent_choice", s.Text}} {
 		for piece := range strings.SplitAfterSeq(said.text, " ") {
 			if piece != "" {
-				r.tell(said.kind, builder.Object{{"content", piece}, {"session_id", c.ID}, {"agent_name", c.agent}})
+				r.tellEvent(said.kind, builder.Object{{"content", piece}, {"session_id", c.ID}, {"agent_name", c.agent}})
 			}
 		}
 	}
 }
 
-// calling is how the calls of an answer arrive: their names first, then their
+// tellCalls is how the calls of an answer arrive: their names first, then their
 // arguments in two pieces.
-func (r *run) calling(c *Session, calls []ToolCall) {
+func (r *run) tellCalls(c *Session, calls []ToolCall) {
 	for i, definition := range Define(calls) {
 		args := calls[i].Function.Arguments
 		middle := len(args) / 2
@@ -172,27 +172,27 @@ func (r *run) calling(c *Session, calls []ToolCall) {
 			call := calls[i]
 			call.Function.Arguments = piece
 			body := builder.Object{{"tool_call", call}, {"tool_definition", definition}, {"agent_name", c.agent}}
-			r.emit(event{kind: "partial_tool_call", body: body, call: &call, before: before})
+			r.emitEvent(event{kind: "partial_tool_call", body: body, call: &call, before: before})
 			before += piece
 		}
 	}
 }
 
-// tokens counts the tokens of a session; usage is that of the last answer, nil
+// tellTokens counts the tokens of a session; usage is that of the last answer, nil
 // when the model told none.
-func (r *run) tokens(c *Session, usage *Usage) {
-	count := counted(c.row.InputTokens, c.row.OutputTokens)
+func (r *run) tellTokens(c *Session, usage *Usage) {
+	count := tokenCounts(c.row.InputTokens, c.row.OutputTokens)
 	if usage != nil {
-		count = append(count, builder.Member{"last_message", messageUsage{Usage: *usage, Model: r.model(c.agent)}})
+		count = append(count, builder.Member{"last_message", messageUsage{Usage: *usage, Model: r.modelOf(c.agent)}})
 	}
-	r.tell("token_usage", builder.Object{{"session_id", c.ID}, {"usage", count}, {"agent_name", c.agent}})
+	r.tellEvent("token_usage", builder.Object{{"session_id", c.ID}, {"usage", count}, {"agent_name", c.agent}})
 }
 
-func counted(input, output int64) builder.Object {
+func tokenCounts(input, output int64) builder.Object {
 	return builder.Object{{"input_tokens", input}, {"output_tokens", output}, {"context_length", input + output}, {"context_limit", 0}, {"cost", 0}}
 }
 
-func (r *run) switched(start bool, from, to string) {
-	r.tell("agent_switching", builder.Object{{"switching", start}, {"from_agent", from}, {"to_agent", to}, {"agent_name", to}})
-	r.info(to)
+func (r *run) tellSwitch(start bool, from, to string) {
+	r.tellEvent("agent_switching", builder.Object{{"switching", start}, {"from_agent", from}, {"to_agent", to}, {"agent_name", to}})
+	r.tellInfo(to)
 }

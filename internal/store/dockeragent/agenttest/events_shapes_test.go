@@ -176,8 +176,8 @@ func TestEventsFollowTheDatabase(t *testing.T) {
 func lookNewer(found map[string]bool, steps []Step) {
 	for i := range steps {
 		s := &steps[i]
-		found["siblings"] = found["siblings"] || s.siblings()
-		found["parallel tools"] = found["parallel tools"] || s.Parallel && len(s.Calls) > 1 && !s.siblings()
+		found["siblings"] = found["siblings"] || s.hasSiblings()
+		found["parallel tools"] = found["parallel tools"] || s.Parallel && len(s.Calls) > 1 && !s.hasSiblings()
 		for _, c := range s.Calls {
 			if c.Task == nil {
 				continue

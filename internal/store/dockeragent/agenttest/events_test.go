@@ -149,7 +149,7 @@ func plain(t *testing.T, stream []byte) string {
 		if err := decoder.Decode(&e); err != nil {
 			t.Fatalf("%s%v", line, err)
 		}
-		if again := encode(e); !bytes.Equal(again, bytes.TrimSpace(line)) {
+		if again := encodeJSON(e); !bytes.Equal(again, bytes.TrimSpace(line)) {
 			t.Fatalf("other keys:\n%s%s", line, again)
 		}
 		list = joined(list, e)
@@ -182,7 +182,7 @@ func joined(list []strictEvent, e strictEvent) []strictEvent {
 func anonymous(list []strictEvent) string {
 	var b strings.Builder
 	for _, e := range list {
-		b.Write(encode(e))
+		b.Write(encodeJSON(e))
 		b.WriteByte('\n')
 	}
 	text := b.String()

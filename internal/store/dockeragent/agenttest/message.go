@@ -106,12 +106,12 @@ type Usage struct {
 	ReasoningTokens   int64 `json:"reasoning_tokens,omitempty"`
 }
 
-// prompt is the size of the whole request, cached or not.
-func (u *Usage) prompt() int64 { return u.InputTokens + u.CachedInputTokens + u.CachedWriteTokens }
+// promptSize is the size of the whole request, cached or not.
+func (u *Usage) promptSize() int64 { return u.InputTokens + u.CachedInputTokens + u.CachedWriteTokens }
 
-// encode gives the stored bytes of a message, or of anything else that the
+// encodeJSON gives the stored bytes of a message, or of anything else that the
 // runtime stores as JSON.
-func encode(v any) []byte {
+func encodeJSON(v any) []byte {
 	encoded, err := json.Marshal(v)
 	if err != nil {
 		panic(fmt.Sprintf("agenttest: %v", err)) // only an invalid json.RawMessage of the caller
@@ -119,9 +119,9 @@ func encode(v any) []byte {
 	return encoded
 }
 
-// reloaded is the message as the runtime encodes it after it loaded it: the
+// reloadMessage is the message as the runtime encodes it after it loaded it: the
 // schemas of the tool definitions went through a map, which sorts their keys.
-func reloaded(stored []byte) (*Message, error) {
+func reloadMessage(stored []byte) (*Message, error) {
 	m := &Message{}
 	if err := json.Unmarshal(stored, m); err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func reloaded(stored []byte) (*Message, error) {
 			if err := json.Unmarshal(*schema, &decoded); err != nil {
 				return nil, err
 			}
-			*schema = encode(decoded)
+			*schema = encodeJSON(decoded)
 		}
 	}
 	return m, nil
@@ -147,21 +147,21 @@ func TextPart(text string) Part { return Part{Type: "text", Text: text} }
 
 // ImagePart is an image of this size, as it is stored up to v1.54: in a URL.
 func ImagePart(width, height int) Part {
-	url := "data:image/png;base64," + base64.StdEncoding.EncodeToString(picture(width, height))
+	url := "data:image/png;base64," + base64.StdEncoding.EncodeToString(encodePicture(width, height))
 	return Part{Type: "image_url", ImageURL: &ImageURL{URL: url, Detail: "auto"}}
 }
 
 // ImageDocument is an image of this size, as it is stored since v1.55.0.
 func ImageDocument(name string, width, height int) Part {
-	data := picture(width, height)
+	data := encodePicture(width, height)
 	return DocumentPart(Document{Name: name, MimeType: "image/png", Size: int64(len(data)), Source: DocumentSource{InlineData: data}})
 }
 
 // DocumentPart is an attachment of any type (v1.55.0).
 func DocumentPart(d Document) Part { return Part{Type: "document", Document: &d} }
 
-// picture is a PNG image without colours.
-func picture(width, height int) []byte {
+// encodePicture is a PNG image without colours.
+func encodePicture(width, height int) []byte {
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height))); err != nil {
 		panic("agenttest: " + err.Error()) // only a size that no PNG has
@@ -184,14 +184,14 @@ func CallTool(id, tool, args string) ToolCall {
 
 // Transfer is a call that delegates a task to another agent.
 func Transfer(id, agent, task, expectedOutput string) ToolCall {
-	return CallTool(id, transferTask, string(encode(map[string]string{
+	return CallTool(id, transferTask, string(encodeJSON(map[string]string{
 		"agent": agent, "task": task, "expected_output": expectedOutput,
 	})))
 }
 
 // RunSkill is a call that runs a skill in a child, under the caller's own name.
 func RunSkill(id, skill, task string) ToolCall {
-	return CallTool(id, runSkill, string(encode(map[string]string{"name": skill, "task": task})))
+	return CallTool(id, runSkill, string(encodeJSON(map[string]string{"name": skill, "task": task})))
 }
 
 // RunBackground is a call that delegates a task without waiting for it.
@@ -203,7 +203,7 @@ func RunBackground(id, agent, task, expectedOutput string) ToolCall {
 
 // HandOff is a call after which another agent speaks in the same session.
 func HandOff(id, agent string) ToolCall {
-	return CallTool(id, handoffTool, string(encode(map[string]string{"agent": agent})))
+	return CallTool(id, handoffTool, string(encodeJSON(map[string]string{"agent": agent})))
 }
 
 //go:embed tools.json

@@ -41,14 +41,14 @@ func RandomWith(seed uint64, size int, shapes Shapes) Program {
 	root := &scope{agent: team[0]}
 	p := Program{Title: fmt.Sprintf("random %d", seed), Agent: root.agent}
 	for len(p.Turns) == 0 || g.left > 0 {
-		turn := Turn{User: g.text(), Resumed: len(p.Turns) > 0 && (g.dead || g.chance(20))}
+		turn := Turn{User: g.drawText(), Resumed: len(p.Turns) > 0 && (g.dead || g.chance(20))}
 		if turn.Resumed {
 			root.agent = p.Agent
 		}
 		g.dying, g.dead = !shapes.Whole && g.chance(12), false
-		turn.Steps = g.steps(root)
+		turn.Steps = g.drawSteps(root)
 		if !g.dead && g.chance(6) {
-			turn.Compact, turn.Keep = g.summary()
+			turn.Compact, turn.Keep = g.drawSummary()
 		}
 		p.Turns = append(p.Turns, turn)
 		if g.dead && g.chance(60) {
@@ -91,53 +91,53 @@ type scope struct {
 
 func (g *generator) chance(percent int) bool { return g.rng.IntN(100) < percent }
 
-// steps draws the answers until a session has nothing more to say.
-func (g *generator) steps(s *scope) []Step {
+// drawSteps draws the answers until a session has nothing more to say.
+func (g *generator) drawSteps(s *scope) []Step {
 	var steps []Step
 	for n := g.rng.IntN(4); n > 0 && g.left > 0; n-- {
 		s.seen = append(s.seen, s.agent)
 		if g.dying && g.chance(20) {
 			g.dead = true
-			return append(steps, g.cut(Killed))
+			return append(steps, g.drawCut(Killed))
 		}
-		steps = append(steps, g.working(s))
+		steps = append(steps, g.drawWorking(s))
 		if g.dead {
 			return steps
 		}
 	}
 	s.seen = append(s.seen, s.agent)
-	return append(steps, g.ending(s))
+	return append(steps, g.drawEnding(s))
 }
 
-// working draws an answer with calls.
-func (g *generator) working(s *scope) Step {
-	step := g.answer(65)
+// drawWorking draws an answer with calls.
+func (g *generator) drawWorking(s *scope) Step {
+	step := g.drawAnswer(65)
 	opener := s.agent
 	dying := g.dying
 	step.Parallel = g.shapes.Parallel && g.chance(60)
 	s.apart, s.beside, g.dying = step.Parallel, nil, g.dying && !step.Parallel
 	for n := 1 + g.rng.IntN(3); n > 0; n-- {
-		step.Calls = append(step.Calls, g.call(s, opener))
+		step.Calls = append(step.Calls, g.drawCall(s, opener))
 	}
 	s.apart, s.beside, g.dying = false, nil, dying
 	if s.depth == 0 && g.chance(4) {
-		step.Summary, step.Keep = g.summary()
+		step.Summary, step.Keep = g.drawSummary()
 	}
 	return step
 }
 
-// summary draws the text of a compaction, and how many messages it keeps: mostly
+// drawSummary draws the text of a compaction, and how many messages it keeps: mostly
 // none, as where all of them fit into what it could keep.
-func (g *generator) summary() (text string, keep int) {
-	text = "What was said so far: " + g.text()
+func (g *generator) drawSummary() (text string, keep int) {
+	text = "What was said so far: " + g.drawText()
 	if g.chance(40) {
 		keep = 1 + g.rng.IntN(6)
 	}
 	return text, keep
 }
 
-// ending draws the last answer of a session.
-func (g *generator) ending(s *scope) Step {
+// drawEnding draws the last answer of a session.
+func (g *generator) drawEnding(s *scope) Step {
 	failed, silent := 12, 10
 	switch {
 	case g.shapes.Whole:
@@ -147,25 +147,25 @@ func (g *generator) ending(s *scope) Step {
 	}
 	switch {
 	case g.chance(failed):
-		step := g.cut(Failed)
+		step := g.drawCut(Failed)
 		step.Error = "all models failed: 529 overloaded"
 		return step
 	case g.chance(silent):
 		g.left--
-		return Step{Reasoning: g.text()}
+		return Step{Reasoning: g.drawText()}
 	}
-	return g.answer(100)
+	return g.drawAnswer(100)
 }
 
-// answer draws an answer that has text in so many of a hundred cases.
-func (g *generator) answer(withText int) Step {
+// drawAnswer draws an answer that has text in so many of a hundred cases.
+func (g *generator) drawAnswer(withText int) Step {
 	g.left--
 	var step Step
 	if g.chance(withText) {
-		step.Text = g.text()
+		step.Text = g.drawText()
 	}
 	if g.chance(20) {
-		step.Reasoning = g.text()
+		step.Reasoning = g.drawText()
 	}
 	if g.chance(50) {
 		step.Usage = &Usage{InputTokens: g.rng.Int64N(9000), OutputTokens: g.rng.Int64N(900), CachedInputTokens: g.rng.Int64N(9000)}
@@ -173,90 +173,90 @@ func (g *generator) answer(withText int) Step {
 	return step
 }
 
-// cut draws an answer that stops before it is complete, perhaps before its
+// drawCut draws an answer that stops before it is complete, perhaps before its
 // first word.
-func (g *generator) cut(end End) Step {
+func (g *generator) drawCut(end End) Step {
 	step := Step{End: end}
 	g.left--
 	if g.chance(50) {
-		step.Text = g.text()
+		step.Text = g.drawText()
 	}
 	return step
 }
 
-// call draws one call of the opener's batch.
-func (g *generator) call(s *scope, opener string) Call {
+// drawCall draws one call of the opener's batch.
+func (g *generator) drawCall(s *scope, opener string) Call {
 	id := g.newID(s)
 	kind := g.rng.IntN(100)
 	switch {
 	case g.dead: // never run
 	case g.shapes.Background && g.chance(5):
-		return Call{ID: id, Task: &Task{Agent: team[1], Text: g.text(), Background: true}}
+		return Call{ID: id, Task: &Task{Agent: team[1], Text: g.drawText(), Background: true}}
 	case kind < 35 && s.depth < deepest && g.left > 0:
-		if task := g.task(s, opener); task != nil {
+		if task := g.drawTask(s, opener); task != nil {
 			return Call{ID: id, Task: task}
 		}
 	case kind < 45 && !s.apart:
-		if to := g.someone(s, opener); to != "" {
+		if to := g.drawAgent(s, opener); to != "" {
 			s.agent = to
 			s.seen = append(s.seen, to)
 			return Call{ID: id, To: to}
 		}
 	}
-	call := Call{ID: id, Tool: "shell", Args: string(encode(map[string]string{"cmd": g.text()}))}
+	call := Call{ID: id, Tool: "shell", Args: string(encodeJSON(map[string]string{"cmd": g.drawText()}))}
 	if g.dying && !g.dead && g.chance(15) {
 		g.dead = true
 		call.Killed = true
 	}
 	if !g.chance(10) {
-		call.Output = g.text()
+		call.Output = g.drawText()
 	}
 	call.IsError = g.chance(10)
 	return call
 }
 
-// task draws a delegation, sometimes one that was given before.
-func (g *generator) task(s *scope, opener string) *Task {
+// drawTask draws a delegation, sometimes one that was given before.
+func (g *generator) drawTask(s *scope, opener string) *Task {
 	waiting := slices.Concat(s.waiting, []string{opener, s.agent}, s.beside)
 	if g.shapes.Skills && g.chance(30) && !slices.Contains(s.beside, s.agent) {
-		return g.skill(s)
+		return g.drawSkill(s)
 	}
 	if len(g.given) > 0 && !s.apart && g.chance(30) {
 		again := g.given[g.rng.IntN(len(g.given))]
 		if s.depth+again.height <= deepest && !slices.ContainsFunc(again.agents, func(a string) bool { return slices.Contains(waiting, a) }) {
-			s.note(again)
+			s.noteTask(again)
 			return again.task
 		}
 	}
-	agent := g.someone(s, opener)
+	agent := g.drawAgent(s, opener)
 	if agent == "" {
 		return nil
 	}
 	child := &scope{depth: s.depth + 1, agent: agent, waiting: waiting}
-	task := &Task{Agent: agent, Text: g.text()}
+	task := &Task{Agent: agent, Text: g.drawText()}
 	if g.chance(50) {
-		task.ExpectedOutput = g.text()
+		task.ExpectedOutput = g.drawText()
 	}
-	task.Steps = g.steps(child)
+	task.Steps = g.drawSteps(child)
 	fresh := given{task, child.seen, child.height + 1}
-	s.note(fresh)
+	s.noteTask(fresh)
 	if !g.dead {
 		g.given = append(g.given, fresh)
 	}
 	return task
 }
 
-// skill draws a delegation to the agent that speaks. Whoever asked it waits for
+// drawSkill draws a delegation to the agent that speaks. Whoever asked it waits for
 // it there, too, but it does not wait for itself.
-func (g *generator) skill(s *scope) *Task {
+func (g *generator) drawSkill(s *scope) *Task {
 	child := &scope{depth: s.depth + 1, agent: s.agent, waiting: slices.Concat(s.waiting, s.beside)}
-	task := &Task{Skill: "commit", Text: g.text()}
-	task.Steps = g.steps(child)
-	s.note(given{task, child.seen, child.height + 1})
+	task := &Task{Skill: "commit", Text: g.drawText()}
+	task.Steps = g.drawSteps(child)
+	s.noteTask(given{task, child.seen, child.height + 1})
 	return task
 }
 
-func (s *scope) note(t given) {
+func (s *scope) noteTask(t given) {
 	if s.apart {
 		s.beside = append(s.beside, t.agents...)
 	}
@@ -264,8 +264,8 @@ func (s *scope) note(t given) {
 	s.height = max(s.height, t.height)
 }
 
-// someone draws an agent that neither speaks nor waits, "" if every agent does.
-func (g *generator) someone(s *scope, opener string) string {
+// drawAgent draws an agent that neither speaks nor waits, "" if every agent does.
+func (g *generator) drawAgent(s *scope, opener string) string {
 	busy := slices.Concat([]string{s.agent, opener}, s.waiting, s.beside)
 	free := slices.DeleteFunc(slices.Clone(team), func(agent string) bool { return slices.Contains(busy, agent) })
 	if len(free) == 0 {
@@ -297,7 +297,7 @@ var texts = []string{
 	"All tests pass; the change is in `internal/store`.",
 }
 
-func (g *generator) text() string {
+func (g *generator) drawText() string {
 	text := texts[g.rng.IntN(len(texts))]
 	if g.chance(60) {
 		text += fmt.Sprintf(" (%d)", g.rng.IntN(1000))

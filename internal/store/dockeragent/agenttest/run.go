@@ -34,12 +34,12 @@ type modelError string
 
 func (e modelError) Error() string { return string(e) }
 
-// write plays a program into the database.
-func write(db *DB, p *Program, scoped bool) (Written, error) {
+// playProgram plays a program into the database.
+func playProgram(db *DB, p *Program, scoped bool) (Written, error) {
 	r := &run{db: db, program: p, scoped: scoped}
 	db.Batch(func() {
 		r.root = db.Root(SessionRow{Title: p.Title, ToolsApproved: true})
-		r.turns()
+		r.runTurns()
 	})
 	r.written.Root = r.root
 	for i := range r.written.Leaks {
@@ -50,30 +50,30 @@ func write(db *DB, p *Program, scoped bool) (Written, error) {
 	return r.written, db.Err()
 }
 
-// turns runs all turns.
-func (r *run) turns() {
+// runTurns runs all turns.
+func (r *run) runTurns() {
 	killed := true
 	for i := range r.program.Turns {
 		turn := &r.program.Turns[i]
 		if killed || turn.Resumed {
 			r.root.agent = cmp.Or(r.program.Agent, "root")
 		}
-		r.opening(r.root)
+		r.tellOpening(r.root)
 		r.root.User(turn.User)
-		r.tell("user_message", builder.Object{{"message", turn.User}, {"session_id", r.root.ID}, {"session_position", r.root.said() - 1}})
-		killed = errors.Is(r.converse(r.root, turn.Steps), errKilled)
+		r.tellEvent("user_message", builder.Object{{"message", turn.User}, {"session_id", r.root.ID}, {"session_position", r.root.countSaid() - 1}})
+		killed = errors.Is(r.runConversation(r.root, turn.Steps), errKilled)
 		if r.streaming != nil && r.streaming.streamer != r.root { // what was streaming stays as it is
-			r.leak(r.streaming, r.streaming.streamer, nil)
+			r.recordLeak(r.streaming, r.streaming.streamer, nil)
 		}
 		r.streaming = nil
 		if turn.Compact != "" && !killed {
-			r.compact(r.root, turn.Compact, turn.Keep)
+			r.writeSummary(r.root, turn.Compact, turn.Keep)
 		}
 	}
 }
 
-// said is how many items of the root's session are its own, and complete.
-func (s *Session) said() (n int) {
+// countSaid is how many items of the root's session are its own, and complete.
+func (s *Session) countSaid() (n int) {
 	for _, item := range s.items {
 		if item.message == nil || item.message.CreatedAt != "" && (item.streamer == nil || item.streamer == s) {
 			n++
@@ -82,39 +82,39 @@ func (s *Session) said() (n int) {
 	return n
 }
 
-// converse lets the agents of a conversation answer until they have nothing
+// runConversation lets the agents of a conversation answer until they have nothing
 // more to say, and tells the stream of its start and its end. Where failed
 // children are not kept, their stream ends with the error (docker-agent.md 4.1,
 // #2255).
-func (r *run) converse(c *Session, steps []Step) error {
-	r.tell("stream_started", builder.Object{{"session_id", c.ID}, {"agent_name", c.agent}})
-	err := r.steps(c, steps)
+func (r *run) runConversation(c *Session, steps []Step) error {
+	r.tellEvent("stream_started", builder.Object{{"session_id", c.ID}, {"agent_name", c.agent}})
+	err := r.runSteps(c, steps)
 	var failed modelError
 	switch {
 	case err == nil:
-		r.stopped(c, "normal")
+		r.tellStopped(c, "normal")
 	case errors.As(err, &failed):
-		r.emit(event{kind: "error", body: builder.Object{{"session_id", c.ID}, {"error", string(failed)}}, at: noTime})
+		r.emitEvent(event{kind: "error", body: builder.Object{{"session_id", c.ID}, {"error", string(failed)}}, at: noTime})
 		if c == r.root || r.program.KeepsFailed {
-			r.stopped(c, "error")
+			r.tellStopped(c, "error")
 		}
 	}
 	return err
 }
 
-// steps lets the current agent answer until the conversation has nothing more
+// runSteps lets the current agent answer until the conversation has nothing more
 // to say.
-func (r *run) steps(c *Session, steps []Step) error {
+func (r *run) runSteps(c *Session, steps []Step) error {
 	for i := range steps {
 		s := &steps[i]
-		r.tools(c)
+		r.tellTools(c)
 		if s.Text != "" || s.Reasoning != "" {
 			// Without scoping it goes into the root's session, whoever speaks.
 			if !r.scoped || c == r.root {
 				r.streaming = r.root.Placeholder(c.agent, s.Text, s.Reasoning)
 				r.streaming.streamer = c
 			}
-			r.answering(c, s)
+			r.tellAnswer(c, s)
 		}
 		switch {
 		case s.End == Killed:
@@ -122,18 +122,18 @@ func (r *run) steps(c *Session, steps []Step) error {
 		case s.End == Failed:
 			return modelError(s.Error)
 		case strings.TrimSpace(s.Text) == "" && len(s.Calls) == 0:
-			r.tokens(c, nil)
+			r.tellTokens(c, nil)
 			return nil
 		}
-		if err := r.calls(c, s, r.answer(c, s)); err != nil {
+		if err := r.runCalls(c, s, r.recordAnswer(c, s)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// answer records the answer of the current agent.
-func (r *run) answer(c *Session, s *Step) *Item {
+// recordAnswer records the answer of the current agent.
+func (r *run) recordAnswer(c *Session, s *Step) *Item {
 	m := Message{
 		Role: roleAssistant, Content: s.Text, ReasoningContent: s.Reasoning,
 		Usage: s.Usage, Model: cmp.Or(r.program.Models[c.agent], modelDefault),
@@ -142,36 +142,36 @@ func (r *run) answer(c *Session, s *Step) *Item {
 		m.ToolCalls = append(m.ToolCalls, s.Calls[i].toolCall())
 	}
 	m.ToolDefinitions = Define(m.ToolCalls)
-	r.calling(c, m.ToolCalls)
-	item := r.add(c, c.agent, m)
+	r.tellCalls(c, m.ToolCalls)
+	item := r.recordMessage(c, c.agent, m)
 	if s.Usage != nil {
-		c.row.InputTokens, c.row.OutputTokens = s.Usage.prompt(), s.Usage.OutputTokens
+		c.row.InputTokens, c.row.OutputTokens = s.Usage.promptSize(), s.Usage.OutputTokens
 		if c == r.root { // the only counters that are stored while a run goes on
 			c.Tokens(s.Usage)
 		}
 	}
-	r.tokens(c, s.Usage)
+	r.tellTokens(c, s.Usage)
 	return item
 }
 
-// add records a finished message. It takes the row of what was streaming,
+// recordMessage records a finished message. It takes the row of what was streaming,
 // whoever streamed it; else it gets a row of its own, if the session has one:
 // a child's has none before it is complete.
-func (r *run) add(c *Session, agent string, m Message) *Item {
-	m.CreatedAt = r.db.tick()
+func (r *run) recordMessage(c *Session, agent string, m Message) *Item {
+	m.CreatedAt = r.db.nextTime()
 	item, row := &Item{session: c, agent: agent, message: &m}, r.streaming
 	switch {
 	case r.scoped && c != r.root:
 		c.items = append(c.items, item)
 	case row == nil:
-		c.add(item)
+		c.appendItem(item)
 	case c != r.root:
 		c.items = append(c.items, item)
-		row.replace(&m)
+		row.replaceMessage(&m)
 		item.inRoot = row.Row
-		r.leak(row, c, item)
+		r.recordLeak(row, c, item)
 	default:
-		row.replace(&m)
+		row.replaceMessage(&m)
 		item = row
 		if row.streamer != c {
 			r.written.Taken = append(r.written.Taken, Taken{row.Row, agent})
@@ -184,13 +184,13 @@ func (r *run) add(c *Session, agent string, m Message) *Item {
 	if c == r.root || !r.scoped {
 		r.streaming = nil
 	}
-	r.tell("message_added", builder.Object{{"session_id", c.ID}, {"agent_name", agent}})
+	r.tellEvent("message_added", builder.Object{{"session_id", c.ID}, {"agent_name", agent}})
 	return item
 }
 
-// leak keeps the truth about a row of the root's session that a child streamed, and
+// recordLeak keeps the truth about a row of the root's session that a child streamed, and
 // where the message belongs.
-func (r *run) leak(row *Item, child *Session, home *Item) {
+func (r *run) recordLeak(row *Item, child *Session, home *Item) {
 	leak := Leak{Row: row.Row, Child: child.ID, home: home}
 	for c := child; c.caller != nil; c = c.caller {
 		leak.Calls = append([]OpenCall{{c.opener.inRoot, c.callID}}, leak.Calls...)
@@ -198,57 +198,57 @@ func (r *run) leak(row *Item, child *Session, home *Item) {
 	r.written.Leaks = append(r.written.Leaks, leak)
 }
 
-// calls runs the calls of an answer. Their results are the caller's, even when
+// runCalls runs the calls of an answer. Their results are the caller's, even when
 // one of them handed the conversation to somebody else.
-func (r *run) calls(c *Session, s *Step, opener *Item) (err error) {
-	call := func(i int) error { return r.call(c, s, i, opener) }
+func (r *run) runCalls(c *Session, s *Step, opener *Item) (err error) {
+	call := func(i int) error { return r.runCall(c, s, i, opener) }
 	if s.Parallel {
-		err = r.together(len(s.Calls), call)
+		err = r.runTogether(len(s.Calls), call)
 	} else {
 		for i := 0; i < len(s.Calls) && err == nil; i++ {
 			err = call(i)
 		}
 	}
 	if err == nil && s.Summary != "" {
-		r.compact(c, s.Summary, s.Keep)
+		r.writeSummary(c, s.Summary, s.Keep)
 	}
 	return err
 }
 
-// call runs one call of an answer. The error is errKilled.
-func (r *run) call(c *Session, s *Step, i int, opener *Item) error {
+// runCall runs one call of an answer. The error is errKilled.
+func (r *run) runCall(c *Session, s *Step, i int, opener *Item) error {
 	call := &s.Calls[i]
 	wire := &opener.message.ToolCalls[i]
 	about := builder.Object{{"tool_call", wire}, {"tool_definition", Define([]ToolCall{*wire})[0]}}
 	speaker := builder.Member{"agent_name", opener.agent}
-	r.tell("tool_call", append(slices.Clone(about), speaker))
-	m, err := r.dispatch(c, call, opener, s.siblings())
+	r.tellEvent("tool_call", append(slices.Clone(about), speaker))
+	m, err := r.dispatchCall(c, call, opener, s.hasSiblings())
 	if err != nil {
 		return err
 	}
-	result := builder.Object{{"output", m.Content}, {"isError", builder.OrNil(m.IsError)}}.Given()
-	r.emit(event{kind: "tool_call_response", call: wire, body: append(about, builder.Object{{"response", m.Content}, {"result", result}, speaker}...)})
+	result := builder.Object{{"output", m.Content}, {"isError", builder.OrNil(m.IsError)}}.WithoutEmpty()
+	r.emitEvent(event{kind: "tool_call_response", call: wire, body: append(about, builder.Object{{"response", m.Content}, {"result", result}, speaker}...)})
 	if s.Summary != "" && i == len(s.Calls)-1 && !c.stored && c.caller.stored {
 		// The compaction stores the session's row while the last result
 		// is still on its way to the store (docs/stores/docker-agent.md#which-versions-leak).
-		c.store()
+		c.storeRow()
 	}
-	r.add(c, opener.agent, m)
+	r.recordMessage(c, opener.agent, m)
 	return nil
 }
 
-// dispatch runs one call and returns its result. The error is errKilled.
-func (r *run) dispatch(c *Session, call *Call, opener *Item, siblings bool) (Message, error) {
+// dispatchCall runs one call and returns its result. The error is errKilled.
+func (r *run) dispatchCall(c *Session, call *Call, opener *Item, siblings bool) (Message, error) {
 	m := Message{Role: roleTool, ToolCallID: call.ID, IsError: call.IsError}
 	switch {
 	case call.Task != nil && call.Task.Background:
 		// A session of which only the tokens are told, and late.
 		r.waiting = append(r.waiting, event{kind: "token_usage", body: builder.Object{
-			{"session_id", r.db.newID()}, {"usage", counted(40, 2)}, {"agent_name", call.Task.Agent},
+			{"session_id", r.db.newID()}, {"usage", tokenCounts(40, 2)}, {"agent_name", call.Task.Agent},
 		}})
 		m.Content = inBackground
 	case call.Task != nil:
-		answer, err := r.delegate(c, call, opener, siblings)
+		answer, err := r.runChild(c, call, opener, siblings)
 		var failed modelError
 		if errors.As(err, &failed) {
 			answer, m.IsError = callFailed+failed.Error(), true
@@ -270,34 +270,34 @@ func (r *run) dispatch(c *Session, call *Call, opener *Item, siblings bool) (Mes
 	return m, nil
 }
 
-// delegate runs a child and returns its last answer.
-func (r *run) delegate(c *Session, call *Call, opener *Item, siblings bool) (string, error) {
-	child := r.child(c, call, opener)
+// runChild runs a child and returns its last answer.
+func (r *run) runChild(c *Session, call *Call, opener *Item, siblings bool) (string, error) {
+	child := r.newChild(c, call, opener)
 	child.pinned = c.pinned || siblings
 	switches := call.Task.Skill == "" && !child.pinned
 	if switches {
-		r.switched(true, c.agent, child.agent)
+		r.tellSwitch(true, c.agent, child.agent)
 	}
-	r.opening(child)
-	err := r.converse(child, call.Task.Steps)
+	r.tellOpening(child)
+	err := r.runConversation(child, call.Task.Steps)
 	if errors.Is(err, errKilled) {
 		return "", err
 	}
 	if err == nil || r.program.KeepsFailed {
-		r.completed(c, child)
+		r.storeCompleted(c, child)
 	}
 	if switches {
-		r.switched(false, call.Task.Agent, c.agent)
+		r.tellSwitch(false, call.Task.Agent, c.agent)
 	}
 	answer, _ := child.lastAnswer()
 	return answer, err
 }
 
-// child is the conversation that a delegation starts, with the two messages
+// newChild is the conversation that a delegation starts, with the two messages
 // that the runtime begins it with (docker-agent.md 3.1).
-func (r *run) child(c *Session, call *Call, opener *Item) *Session {
+func (r *run) newChild(c *Session, call *Call, opener *Item) *Session {
 	task := call.Task
-	child := r.db.session(SessionRow{Title: childTitle, ToolsApproved: c.row.ToolsApproved, Parent: c.ID})
+	child := r.db.newSession(SessionRow{Title: childTitle, ToolsApproved: c.row.ToolsApproved, Parent: c.ID})
 	child.caller, child.opener, child.callID, child.agent = c, opener, call.ID, task.Agent
 	if task.Skill == "" {
 		child.Prologue(task.Text, task.ExpectedOutput)
@@ -309,40 +309,40 @@ func (r *run) child(c *Session, call *Call, opener *Item) *Session {
 	return child
 }
 
-// completed stores a child with everything below it. It fails, and the runtime
+// storeCompleted stores a child with everything below it. It fails, and the runtime
 // only warns, when the caller has no row yet (it stores the child later, with
 // itself) or when a compaction stored the child's row already.
-func (r *run) completed(c, child *Session) {
+func (r *run) storeCompleted(c, child *Session) {
 	switch {
 	case !c.stored:
 		c.SubSession(child)
 	case !child.anyStored():
-		child.save()
+		child.saveTree()
 		c.SubSession(child)
 	case c != r.root:
 		c.items = append(c.items, &Item{child: child})
 	}
-	r.tell("sub_session_completed", builder.Object{{"parent_session_id", c.ID}, {"sub_session", r.db.subSession(child)}, {"agent_name", c.agent}})
+	r.tellEvent("sub_session_completed", builder.Object{{"parent_session_id", c.ID}, {"sub_session", r.db.subSession(child)}, {"agent_name", c.agent}})
 }
 
 func (s *Session) anyStored() bool {
 	return s.stored || slices.ContainsFunc(s.items, func(i *Item) bool { return i.child != nil && i.child.anyStored() })
 }
 
-// compact writes a summary of a conversation, which no version drops, as the runtime
+// writeSummary writes a summary of a conversation, which no version drops, as the runtime
 // does since v1.41.0: with the index of the first entry that it keeps, in the list that
 // it loads.
-func (r *run) compact(c *Session, text string, keep int) {
+func (r *run) writeSummary(c *Session, text string, keep int) {
 	s := &Summary{Text: text}
 	if c.stored && r.db.Generation >= withKept {
 		s.FirstKept = c.firstKept(keep, r.program.Unstored)
 	}
-	c.add(&Item{summary: s})
-	r.tell("session_compaction", builder.Object{{"session_id", c.ID}, {"status", "started"}, {"agent_name", c.agent}})
-	r.tell("session_summary", builder.Object{
+	c.appendItem(&Item{summary: s})
+	r.tellEvent("session_compaction", builder.Object{{"session_id", c.ID}, {"status", "started"}, {"agent_name", c.agent}})
+	r.tellEvent("session_summary", builder.Object{
 		{"session_id", c.ID}, {"summary", text}, {"first_kept_entry", builder.OrNil(s.FirstKept)}, {"agent_name", c.agent},
 	})
-	r.tell("session_compaction", builder.Object{{"session_id", c.ID}, {"status", "completed"}, {"agent_name", c.agent}})
+	r.tellEvent("session_compaction", builder.Object{{"session_id", c.ID}, {"status", "completed"}, {"agent_name", c.agent}})
 }
 
 // firstKept is where a tail of at least so many messages starts: at what the user or an
@@ -381,9 +381,9 @@ type lane struct {
 	err   error
 }
 
-// together runs calls at the same time: now one goes on to its next event, now
+// runTogether runs calls at the same time: now one goes on to its next event, now
 // another, as the seed of the database has it. All come to their end.
-func (r *run) together(n int, call func(int) error) error {
+func (r *run) runTogether(n int, call func(int) error) error {
 	var lanes []*lane
 	for i := range n {
 		l := &lane{}
@@ -426,10 +426,10 @@ func (s *Session) lastAnswer() (string, bool) {
 	return "", false
 }
 
-// siblings reports whether several delegations of the step run at the same
+// hasSiblings reports whether several delegations of the step run at the same
 // time: then none may change the runtime's current agent, and none emits a
 // switch (docker-agent#4156).
-func (s *Step) siblings() bool {
+func (s *Step) hasSiblings() bool {
 	n := 0
 	for i := range s.Calls {
 		if task := s.Calls[i].Task; task != nil && task.Skill == "" && !task.Background {

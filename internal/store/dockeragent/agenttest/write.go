@@ -14,7 +14,7 @@ import (
 // WriteFixed records a program as v1.32.4 did: the root's session holds its own
 // messages only. A child is stored when it is complete; of one that fails or is
 // killed nothing is kept, unless the program says so (KeepsFailed).
-func WriteFixed(db *DB, p Program) (Written, error) { return write(db, &p, true) }
+func WriteFixed(db *DB, p Program) (Written, error) { return playProgram(db, &p, true) }
 
 // Written is what a writer knows of the session that it wrote.
 type Written struct {
@@ -66,18 +66,18 @@ func WriteLeaky(db *DB, p Program) (Written, error) {
 		return Written{}, fmt.Errorf("generation %d has no item rows that could leak: create the database with generation %d or later", db.Generation, withItems)
 	}
 	for i := range p.Turns {
-		if newer(p.Turns[i].Steps) {
+		if needsNewer(p.Turns[i].Steps) {
 			return Written{}, fmt.Errorf("%q runs a skill or several calls at the same time: no version that leaked could do that", p.Title)
 		}
 	}
-	return write(db, &p, false)
+	return playProgram(db, &p, false)
 }
 
-// newer reports whether steps need a version that leaks no more.
-func newer(steps []Step) bool {
+// needsNewer reports whether steps need a version that leaks no more.
+func needsNewer(steps []Step) bool {
 	for i := range steps {
 		for _, call := range steps[i].Calls {
-			if task := call.Task; task != nil && (task.Skill != "" || newer(task.Steps)) {
+			if task := call.Task; task != nil && (task.Skill != "" || needsNewer(task.Steps)) {
 				return true
 			}
 		}
@@ -88,9 +88,9 @@ func newer(steps []Step) bool {
 	return false
 }
 
-// lag notes that the messages column of a session is behind its items. The
+// markLagging notes that the messages column of a session is behind its items. The
 // runtime writes the column after every item; once at the end is the same.
-func (s *Session) lag() {
+func (s *Session) markLagging() {
 	if s.db.Generation < withoutLegacy && s.stored && !s.lags {
 		s.lags = true
 		s.db.behind = append(s.db.behind, s)
@@ -119,19 +119,19 @@ func (db *DB) Sync() {
 }
 
 func (db *DB) setLegacy(id string, items []*Item) {
-	db.Exec("UPDATE sessions SET messages = ? WHERE id = ?", asGo.Text(db.legacy(items)), id)
+	db.Exec("UPDATE sessions SET messages = ? WHERE id = ?", asGo.Text(db.legacyItems(items)), id)
 }
 
 // reloadLegacy writes the column of a session from its items. When they cannot
 // be loaded the column stays as it is: the runtime only warns.
 func (db *DB) reloadLegacy(id string) {
-	if items, err := db.load(id, nil); err == nil {
+	if items, err := db.loadItems(id, nil); err == nil {
 		db.setLegacy(id, items)
 	}
 }
 
-// legacy is a list of items as the messages column has it.
-func (db *DB) legacy(items []*Item) builder.List {
+// legacyItems is a list of items as the messages column has it.
+func (db *DB) legacyItems(items []*Item) builder.List {
 	list := builder.List{}
 	for _, item := range items {
 		switch {
@@ -139,9 +139,9 @@ func (db *DB) legacy(items []*Item) builder.List {
 			list = append(list, builder.Object{{"sub_session", db.subSession(item.child)}})
 		case item.message != nil:
 			m := builder.Object{{"agentName", &item.agent}, {"message", item.message}, {"implicit", builder.OrNil(item.implicit)}}
-			list = append(list, builder.Object{{"message", m.Given()}})
+			list = append(list, builder.Object{{"message", m.WithoutEmpty()}})
 		default:
-			list = append(list, builder.Object{{"summary", item.summary.Text}}.Given())
+			list = append(list, builder.Object{{"summary", item.summary.Text}}.WithoutEmpty())
 		}
 	}
 	return list
@@ -157,17 +157,17 @@ func (db *DB) subSession(s *Session) builder.Object {
 		return false
 	}
 	return builder.Object{
-		{"id", s.ID}, {"title", &s.row.Title}, {"messages", db.legacy(s.items)}, {"created_at", stamp(s.row.CreatedAt)},
+		{"id", s.ID}, {"title", &s.row.Title}, {"messages", db.legacyItems(s.items)}, {"created_at", formatTime(s.row.CreatedAt)},
 		{"tools_approved", s.row.ToolsApproved}, {"thinking", since(13)}, {"hide_tool_results", false}, {"working_dir", s.row.WorkingDir},
 		{"SendUserMessage", s.row.SendUserMessage}, {"max_iterations", 0}, {"starred", since(9)},
 		{"input_tokens", s.row.InputTokens}, {"output_tokens", s.row.OutputTokens}, {"cost", s.row.Cost},
-	}.Given()
+	}.WithoutEmpty()
 }
 
-// load lists the items of a session as the runtime loads them from the tables:
+// loadItems lists the items of a session as the runtime loads them from the tables:
 // references that lead nowhere and unknown kinds are skipped, and one message
 // that does not decode fails the whole. above are the sessions around this one.
-func (db *DB) load(id string, above []string) ([]*Item, error) {
+func (db *DB) loadItems(id string, above []string) ([]*Item, error) {
 	if slices.Contains(above, id) {
 		return nil, fmt.Errorf("session %s contains itself", id)
 	}
@@ -177,14 +177,14 @@ func (db *DB) load(id string, above []string) ([]*Item, error) {
 		agent, message, child, summary sql.NullString
 		implicit                       bool
 	}
-	for _, r := range builder.Rows(db.DB, func(r *row) []any {
+	for _, r := range builder.QueryRows(db.DB, func(r *row) []any {
 		return []any{&r.kind, &r.agent, &r.message, &r.implicit, &r.child, &r.summary}
 	}, `SELECT item_type, agent_name, message_json, implicit, subsession_id, summary_text
 		FROM session_items WHERE session_id = ? ORDER BY position, id`, id) {
 		item, err := &Item{agent: r.agent.String, implicit: r.implicit}, error(nil)
 		switch r.kind {
 		case "message":
-			item.message, err = reloaded([]byte(r.message.String))
+			item.message, err = reloadMessage([]byte(r.message.String))
 		case "subsession":
 			item.child, err = db.loadSession(r.child.String, append(above, id))
 		case "summary":
@@ -216,13 +216,13 @@ func (db *DB) loadSession(id string, above []string) (*Session, error) {
 	if s.row.CreatedAt, err = time.Parse(time.RFC3339, created); err != nil {
 		return nil, err
 	}
-	s.items, err = db.load(id, above)
+	s.items, err = db.loadItems(id, above)
 	return s, err
 }
 
 // Rows lists the rows of session_items for which a condition holds, by row id.
 func (db *DB) Rows(where string) []int64 {
-	return builder.Rows(db.DB, func(id *int64) []any { return []any{id} }, "SELECT id FROM session_items WHERE "+where+" ORDER BY id")
+	return builder.QueryRows(db.DB, func(id *int64) []any { return []any{id} }, "SELECT id FROM session_items WHERE "+where+" ORDER BY id")
 }
 
 // Summary is a compaction: the prompt of the next request starts behind it.
@@ -236,15 +236,15 @@ type Summary struct {
 
 // Summary adds a compaction.
 func (s *Session) Summary(summary Summary) *Item {
-	return s.add(&Item{summary: &summary})
+	return s.appendItem(&Item{summary: &summary})
 }
 
-func (summary *Summary) row(db *DB) builder.Object {
+func (summary *Summary) summaryRow(db *DB) builder.Object {
 	usage := ""
 	if summary.Usage != nil {
-		usage = string(encode(summary.Usage))
+		usage = string(encodeJSON(summary.Usage))
 	}
-	return db.since(builder.Object{{"summary_text", summary.Text}}, []column{
+	return db.appendSince(builder.Object{{"summary_text", summary.Text}}, []column{
 		{withKept, "first_kept_entry", summary.FirstKept}, {23, "cost", summary.Cost}, {25, "model", summary.Model}, {25, "usage_json", usage},
 	})
 }
@@ -256,8 +256,8 @@ type column struct {
 	value any
 }
 
-// since adds the columns that the generation has.
-func (db *DB) since(row builder.Object, columns []column) builder.Object {
+// appendSince adds the columns that the generation has.
+func (db *DB) appendSince(row builder.Object, columns []column) builder.Object {
 	for _, c := range columns {
 		if db.Generation >= c.since {
 			row = append(row, builder.Member{c.name, c.value})
@@ -288,7 +288,7 @@ type SessionRow struct {
 
 // insertSession writes a session's own row.
 func (db *DB) insertSession(r *SessionRow) {
-	row := db.since(builder.Object{{"id", r.ID}, {"created_at", stamp(r.CreatedAt)}}, []column{
+	row := db.appendSince(builder.Object{{"id", r.ID}, {"created_at", formatTime(r.CreatedAt)}}, []column{
 		{1, "tools_approved", r.ToolsApproved}, {2, "input_tokens", r.InputTokens}, {3, "output_tokens", r.OutputTokens}, {4, "title", r.Title},
 		{5, "cost", r.Cost}, {6, "send_user_message", r.SendUserMessage}, {8, "working_dir", r.WorkingDir}, {13, "thinking", false},
 		{withItems, "parent_id", builder.OrNil(r.Parent)}, {22, "instruction_context", r.InstructionContext},
@@ -296,7 +296,7 @@ func (db *DB) insertSession(r *SessionRow) {
 	})
 	if r.BranchParent != "" && db.Generation >= 16 && db.Generation <= 18 {
 		row = append(row, builder.Object{
-			{"branch_parent_session_id", r.BranchParent}, {"branch_parent_position", r.BranchPosition}, {"branch_created_at", stamp(r.CreatedAt)},
+			{"branch_parent_session_id", r.BranchParent}, {"branch_parent_position", r.BranchPosition}, {"branch_created_at", formatTime(r.CreatedAt)},
 		}...)
 	}
 	db.Insert("sessions", row)

@@ -60,10 +60,10 @@ func checkLeaks(t *testing.T, db *DB, written Written) {
 // withoutLeaks removes what the leak did, and nothing else.
 func withoutLeaks(db *DB, written Written) {
 	for _, leak := range written.Leaks {
-		db.Change("DELETE FROM session_items WHERE id = ?", leak.Row)
+		db.ChangeRow("DELETE FROM session_items WHERE id = ?", leak.Row)
 	}
 	for _, taken := range written.Taken {
-		db.Change("UPDATE session_items SET agent_name = ? WHERE id = ?", taken.Agent, taken.Row)
+		db.ChangeRow("UPDATE session_items SET agent_name = ? WHERE id = ?", taken.Agent, taken.Row)
 		swapWithReference(db, taken.Row)
 	}
 }
@@ -75,8 +75,8 @@ func swapWithReference(db *DB, row int64) {
 	db.Scan([]any{&reference}, `SELECT COALESCE(MAX(next.id), 0) FROM session_items next, session_items own
 		WHERE own.id = ? AND next.session_id = own.session_id AND next.position = own.position + 1 AND next.item_type = 'subsession'`, row)
 	if reference != 0 {
-		db.Change("UPDATE session_items SET position = position + 1 WHERE id = ?", row)
-		db.Change("UPDATE session_items SET position = position - 1 WHERE id = ?", reference)
+		db.ChangeRow("UPDATE session_items SET position = position + 1 WHERE id = ?", row)
+		db.ChangeRow("UPDATE session_items SET position = position - 1 WHERE id = ?", reference)
 	}
 }
 

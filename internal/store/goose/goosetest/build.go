@@ -24,12 +24,12 @@ const Secret = "sk-goose-0123456789"
 // Build writes a database of a version with what programs stored, each list of writes as
 // far as its runtime came.
 func Build(path string, version int, programs ...[]player.Write) error {
-	sections := builder.Sections("\n" + script)
+	sections := builder.ParseSections("\n" + script)
 	var schema []string
 	for n := 1; n <= version; n++ {
 		for _, s := range sections {
 			if s.Name == fmt.Sprint(n) {
-				schema = append(schema, builder.Statements(sections, s.Name)...)
+				schema = append(schema, builder.StatementsOf(sections, s.Name)...)
 			}
 		}
 		schema = append(schema, fmt.Sprintf("INSERT INTO schema_version (version) VALUES (%d)", n))

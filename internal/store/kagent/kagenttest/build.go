@@ -27,14 +27,14 @@ import (
 
 // Build plays the program and writes a new database of what comes of it.
 func (p Program) Build(path string, form Form) (*Written, error) {
-	w := play(p, form)
-	truth := w.written()
-	err := builder.Create(path, form.Generation.schema(), func(db *builder.DB) {
+	w := playProgram(p, form)
+	truth := w.buildTruth()
+	err := builder.Create(path, form.Generation.schemaStatements(), func(db *builder.DB) {
 		w.storeSessions(db)
 		for _, r := range w.rows {
 			db.Insert("event", object{
 				{"id", r.id}, {"session_id", r.session.ID}, {"user_id", r.session.User},
-				{"created_at", w.stamp(r.at)}, {"updated_at", w.stamp(r.at)}, {"data", w.data(r.document)},
+				{"created_at", w.formatTime(r.at)}, {"updated_at", w.formatTime(r.at)}, {"data", w.columnData(r.document)},
 			})
 		}
 		w.storeTasks(db)
@@ -54,9 +54,9 @@ func (p Program) Build(path string, form Form) (*Written, error) {
 func (w *world) storeSessions(db *builder.DB) {
 	for _, s := range w.inTime() {
 		row := object{
-			{"id", s.ID}, {"user_id", s.User}, {"agent_id", s.Agent}, {"created_at", w.stamp(s.created)}, {"updated_at", w.stamp(s.updated)},
+			{"id", s.ID}, {"user_id", s.User}, {"agent_id", s.Agent}, {"created_at", w.formatTime(s.created)}, {"updated_at", w.formatTime(s.updated)},
 		}
-		if w.writer(s.Agent) != OpenAI { // whose package creates sessions without a name
+		if w.dialectOf(s.Agent) != OpenAI { // whose package creates sessions without a name
 			row = append(row, member{"name", s.name})
 		}
 		if s.Delegated && w.form.Generation == Current {
@@ -69,8 +69,8 @@ func (w *world) storeSessions(db *builder.DB) {
 func (w *world) storeTasks(db *builder.DB) {
 	for _, v := range slices.SortedStableFunc(slices.Values(w.visits), func(a, b *visit) int { return a.began.Compare(b.began) }) {
 		row := object{
-			{"id", v.task}, {"session_id", v.session.ID}, {"created_at", w.stamp(v.began)}, {"updated_at", w.stamp(v.now)},
-			{"data", w.data(w.document(v))},
+			{"id", v.task}, {"session_id", v.session.ID}, {"created_at", w.formatTime(v.began)}, {"updated_at", w.formatTime(v.now)},
+			{"data", w.columnData(w.taskDocument(v))},
 		}
 		if w.form.Generation == Current {
 			row = append(row, member{"user_id", v.session.User}, member{"protocol_version", builder.OrNil(string(w.form.Shape))})
@@ -82,7 +82,7 @@ func (w *world) storeTasks(db *builder.DB) {
 // storeState writes what runtimes without events keep, one state for each run.
 func (w *world) storeState(db *builder.DB, n int, v *visit) {
 	saved := object{
-		{"user_id", v.session.User}, {"thread_id", v.session.ID}, {"created_at", w.stamp(v.now)}, {"updated_at", w.stamp(v.now)},
+		{"user_id", v.session.User}, {"thread_id", v.session.ID}, {"created_at", w.formatTime(v.now)}, {"updated_at", w.formatTime(v.now)},
 	}
 	switch v.dialect {
 	case LangGraph:
@@ -104,7 +104,7 @@ func (w *world) storeAgents(db *builder.DB) {
 		agents[s.Agent] = true
 	}
 	for _, id := range slices.Sorted(maps.Keys(agents)) {
-		row := object{{"id", id}, {"created_at", w.stamp(Start)}, {"updated_at", w.stamp(Start)}, {"type", "Declarative"}, {"config", "{}"}}
+		row := object{{"id", id}, {"created_at", w.formatTime(Start)}, {"updated_at", w.formatTime(Start)}, {"type", "Declarative"}, {"config", "{}"}}
 		if w.form.Generation == Current {
 			row = append(row, member{"workload_type", "deployment"})
 		}
@@ -112,8 +112,8 @@ func (w *world) storeAgents(db *builder.DB) {
 	}
 }
 
-// data is a document as the column has it.
-func (w *world) data(document string) string {
+// columnData is a document as the column has it.
+func (w *world) columnData(document string) string {
 	if w.form.Quoted {
 		return asGo.Text(document)
 	}
@@ -135,13 +135,13 @@ type errand struct {
 	answer object
 }
 
-// batch makes the calls of one event, lets the workers run side by side, and writes
+// playBatch makes the calls of one event, lets the workers run side by side, and writes
 // the responses in one event. It returns the state that the task has then.
-func (w *world) batch(v *visit, calls []Call) string {
-	batch := w.call(v, calls)
+func (w *world) playBatch(v *visit, calls []Call) string {
+	batch := w.emitCalls(v, calls)
 	start, end := v.now, v.now
 	for i, e := range batch {
-		w.work(v, e, start.Add(time.Duration(i)*2*time.Millisecond))
+		w.runWorker(v, e, start.Add(time.Duration(i)*2*time.Millisecond))
 		if e.child != nil && e.child.now.After(end) {
 			end = e.child.now
 		}
@@ -161,7 +161,7 @@ func (w *world) batch(v *visit, calls []Call) string {
 			open = open || e.Approval != Approved
 		}
 	}
-	respond := func() { w.respond(v, answers, questions) }
+	respond := func() { w.emitResponses(v, answers, questions) }
 	switch {
 	case lost:
 		respond()
@@ -170,7 +170,7 @@ func (w *world) batch(v *visit, calls []Call) string {
 		respond()
 		return completed
 	}
-	w.pause(v, questions, respond)
+	w.pauseTask(v, questions, respond)
 	for _, e := range answers {
 		if e.truth != nil && w.program.Pauses == AtQuestion { // no response is stored
 			e.truth.Named = false
@@ -179,17 +179,17 @@ func (w *world) batch(v *visit, calls []Call) string {
 	if open {
 		return inputRequired
 	}
-	w.resume(v, questions, v.now.Add(hesitation))
+	w.resumeTask(v, questions, v.now.Add(hesitation))
 	waited := slices.DeleteFunc(batch, func(e *errand) bool { return e.truth == nil || !e.truth.Open })
 	for _, e := range waited {
-		w.finish(v, e)
+		w.finishWorker(v, e)
 	}
-	w.respond(v, waited, nil)
+	w.emitResponses(v, waited, nil)
 	return completed
 }
 
-// call writes the event that makes the calls.
-func (w *world) call(v *visit, calls []Call) []*errand {
+// emitCalls writes the event that makes the calls.
+func (w *world) emitCalls(v *visit, calls []Call) []*errand {
 	var batch []*errand
 	var parts []part
 	for _, c := range calls {
@@ -203,15 +203,15 @@ func (w *world) call(v *visit, calls []Call) []*errand {
 			e.truth = &Worked{User: v.session.User, Parent: v.session.ID, ParentTask: v.task, Call: c.ID, Agent: c.Agent}
 			w.calls = append(w.calls, e.truth)
 			if c.Error == "" {
-				e.truth.Child = w.context(v, c.Agent)
+				e.truth.Child = w.contextID(v, c.Agent)
 			}
-			if w.stamps(v) {
+			if w.hasStamps(v) {
 				p.stamp = e.truth.Child
 			}
 		}
 		batch, parts = append(batch, e), append(parts, p)
 	}
-	id := w.emit(v, event{author: v.session.Agent, parts: parts}).id
+	id := w.emitEvent(v, event{author: v.session.Agent, parts: parts}).id
 	for _, e := range batch {
 		if e.truth != nil {
 			e.truth.CallEvent = id
@@ -220,14 +220,14 @@ func (w *world) call(v *visit, calls []Call) []*errand {
 	return batch
 }
 
-// stamps reports whether the caller's task names the sessions of workers with the
+// hasStamps reports whether the caller's task names the sessions of workers with the
 // calls: Python does, from v0.8.0-beta9 to v0.10.0-rc3.
-func (w *world) stamps(v *visit) bool {
+func (w *world) hasStamps(v *visit) bool {
 	return v.dialect == Python && w.form.Generation == Current && w.form.Shape == Legacy && w.program.Sharing != PerCall
 }
 
-// work lets the worker run, and makes the response.
-func (w *world) work(v *visit, e *errand, at time.Time) {
+// runWorker lets the worker run, and makes the response.
+func (w *world) runWorker(v *visit, e *errand, at time.Time) {
 	switch {
 	case e.truth == nil:
 		return
@@ -240,8 +240,8 @@ func (w *world) work(v *visit, e *errand, at time.Time) {
 	}
 	name := member{"subagent_session_id", e.truth.Child}
 	if !slices.Contains(w.program.Elsewhere, e.Agent) {
-		e.child = w.serve(w.session(e.truth.Child, v.session.User, e.Agent, v), e.request(), v, at)
-		e.truth.told(e.child)
+		e.child = w.serveRequest(w.ensureSession(e.truth.Child, v.session.User, e.Agent, v), e.requestTurn(), v, at)
+		e.truth.takeRun(e.child)
 	}
 	switch {
 	case e.child != nil && e.child.state == inputRequired:
@@ -253,26 +253,26 @@ func (w *world) work(v *visit, e *errand, at time.Time) {
 	e.truth.Named = !e.Plain && !e.Lost
 }
 
-// finish lets a worker go on whose question was answered.
-func (w *world) finish(v *visit, e *errand) {
-	w.approve(e.child, v.now)
-	e.truth.told(e.child)
+// finishWorker lets a worker go on whose question was answered.
+func (w *world) finishWorker(v *visit, e *errand) {
+	w.giveApproval(e.child, v.now)
+	e.truth.takeRun(e.child)
 	e.answer, e.truth.Named = object{{"result", e.Answer}, {"subagent_session_id", e.truth.Child}}, true
 	v.now = e.child.now
 }
 
-// told takes over what is known of the worker's run.
-func (c *Worked) told(v *visit) {
+// takeRun takes over what is known of the worker's run.
+func (c *Worked) takeRun(v *visit) {
 	c.Task, c.Marker, c.Open = v.task, v.marker, v.state == inputRequired
 	c.Events = slices.Clone(v.rows)
 	c.Invocations = nil
-	if v.dialect.events() && v.dialect != OpenAI {
+	if v.dialect.hasEvents() && v.dialect != OpenAI {
 		c.Invocations = slices.Clone(v.invocations)
 	}
 }
 
-// respond writes the event with the responses to calls, if there are any.
-func (w *world) respond(v *visit, batch []*errand, questions []question) {
+// emitResponses writes the event with the responses to calls, if there are any.
+func (w *world) emitResponses(v *visit, batch []*errand, questions []question) {
 	if len(batch) == 0 {
 		return
 	}
@@ -280,9 +280,9 @@ func (w *world) respond(v *visit, batch []*errand, questions []question) {
 	for _, e := range batch {
 		parts = append(parts, part{response: &response{e.made.id, e.made.name, e.answer}})
 	}
-	id := w.emit(v, event{author: v.session.Agent, parts: parts, asked: questions}).id
+	id := w.emitEvent(v, event{author: v.session.Agent, parts: parts, asked: questions}).id
 	for _, e := range batch {
-		if e.truth != nil && v.dialect.events() && v.dialect != OpenAI {
+		if e.truth != nil && v.dialect.hasEvents() && v.dialect != OpenAI {
 			e.truth.Responses = append(e.truth.Responses, id)
 		}
 	}
@@ -320,7 +320,7 @@ type row struct {
 	document string
 }
 
-func play(p Program, form Form) *world {
+func playProgram(p Program, form Form) *world {
 	w := &world{
 		program: p, form: form, rng: rand.New(rand.NewPCG(0x6b61, 0x67656e74)),
 		taken: map[int64]bool{}, shared: map[string]string{},
@@ -333,28 +333,28 @@ func play(p Program, form Form) *world {
 		case i > 0:
 			began = ended.Add(time.Minute)
 		}
-		if end := w.converse(c, began); end.After(ended) {
+		if end := w.playConversation(c, began); end.After(ended) {
 			ended = end
 		}
 	}
 	return w
 }
 
-// converse plays a conversation and returns when it ended.
-func (w *world) converse(c Conversation, at time.Time) time.Time {
+// playConversation plays a conversation and returns when it ended.
+func (w *world) playConversation(c Conversation, at time.Time) time.Time {
 	user, agent, id := cmp.Or(c.User, DefaultUser), cmp.Or(c.Agent, Root), builder.UUID(w.rng)
 	for _, turn := range c.Turns {
-		v := w.serve(w.session(id, user, agent, nil), turn, nil, at)
+		v := w.serveRequest(w.ensureSession(id, user, agent, nil), turn, nil, at)
 		if v.gate != nil && turn.Approval == Approved {
-			w.approve(v, v.now.Add(hesitation))
+			w.giveApproval(v, v.now.Add(hesitation))
 		}
 		at = v.now.Add(30 * time.Second)
 	}
 	return at
 }
 
-// session is that of an agent for a user, a new one where there is none.
-func (w *world) session(id, user, agent string, caller *visit) *sess {
+// ensureSession is that of an agent for a user, a new one where there is none.
+func (w *world) ensureSession(id, user, agent string, caller *visit) *sess {
 	i := slices.IndexFunc(w.sessions, func(s *sess) bool { return s.ID == id && s.User == user })
 	if i < 0 {
 		i, w.sessions = len(w.sessions), append(w.sessions, &sess{Session: Session{ID: id, User: user, Agent: agent, Delegated: caller != nil}})
@@ -362,8 +362,8 @@ func (w *world) session(id, user, agent string, caller *visit) *sess {
 	return w.sessions[i]
 }
 
-// context is the id of the session that a caller's tool takes for a worker.
-func (w *world) context(caller *visit, agent string) string {
+// contextID is the id of the session that a caller's tool takes for a worker.
+func (w *world) contextID(caller *visit, agent string) string {
 	var sharing string
 	switch w.program.Sharing {
 	case PerCall:
@@ -380,16 +380,16 @@ func (w *world) context(caller *visit, agent string) string {
 	return w.shared[key]
 }
 
-func (w *world) writer(agent string) Dialect {
+func (w *world) dialectOf(agent string) Dialect {
 	if d, ok := w.program.Writers[agent]; ok {
 		return d
 	}
 	return w.form.Dialect
 }
 
-// tick is when the next row of a visit is written: no two rows share a microsecond, and
+// advanceTime is when the next row of a visit is written: no two rows share a microsecond, and
 // some times have no fraction to speak of.
-func (w *world) tick(v *visit) {
+func (w *world) advanceTime(v *visit) {
 	v.now = v.now.Add(time.Duration(40_000_000 + w.rng.IntN(120_000_000)))
 	if w.rng.IntN(8) == 0 {
 		v.now = v.now.Truncate(10 * time.Millisecond)
@@ -403,12 +403,12 @@ func (w *world) tick(v *visit) {
 	}
 }
 
-func (w *world) stamp(t time.Time) string { return t.UTC().Format(string(w.form.Times)) }
+func (w *world) formatTime(t time.Time) string { return t.UTC().Format(string(w.form.Times)) }
 
 func (w *world) callID() string { return fmt.Sprintf("call_%016x", w.rng.Uint64()) }
 
-// written is the truth about what was played.
-func (w *world) written() *Written {
+// buildTruth is the truth about what was played.
+func (w *world) buildTruth() *Written {
 	slices.SortStableFunc(w.rows, func(a, b row) int { return a.at.Compare(b.at) })
 	for _, r := range w.rows {
 		r.session.Events = append(r.session.Events, r.id)
@@ -438,9 +438,9 @@ const (
 //go:embed schema.sql
 var schemaSQL string
 
-func (g Generation) schema() []string {
+func (g Generation) schemaStatements() []string {
 	names := []string{string(V05), string(V07), string(Current)}
-	return builder.Statements(builder.Sections(schemaSQL), names[:1+slices.Index(names, string(g))]...)
+	return builder.StatementsOf(builder.ParseSections(schemaSQL), names[:1+slices.Index(names, string(g))]...)
 }
 
 // Written is the truth about a database: what Build wrote before Program.After.

@@ -166,7 +166,7 @@ func TestFormsOfTimes(t *testing.T) {
 		Bare:    {"2026-11-20 21:41:51.126593", "2026-11-20 21:41:51"},
 	} {
 		w := &world{form: Form{Times: times}}
-		if got := [2]string{w.stamp(at), w.stamp(at.Truncate(time.Second))}; got != want {
+		if got := [2]string{w.formatTime(at), w.formatTime(at.Truncate(time.Second))}; got != want {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	}

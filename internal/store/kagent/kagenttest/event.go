@@ -45,45 +45,45 @@ type question struct {
 
 const confirmation = "adk_request_confirmation"
 
-// made is when the runtime made the event.
-func (e *event) made() time.Time { return e.at.Add(-1700 * time.Microsecond) }
+// madeAt is when the runtime made the event.
+func (e *event) madeAt() time.Time { return e.at.Add(-1700 * time.Microsecond) }
 
-// role is that of the content.
-func (e *event) role() string {
+// contentRole is that of the content.
+func (e *event) contentRole() string {
 	if e.author == "user" || len(e.parts) > 0 && e.parts[0].response != nil {
 		return "user"
 	}
 	return "model"
 }
 
-// text is the document of the event in a dialect.
-func (e *event) text(d Dialect) string {
+// documentText is the document of the event in a dialect.
+func (e *event) documentText(d Dialect) string {
 	switch d {
 	case Go1:
-		return asGo.Text(e.pascal())
+		return asGo.Text(e.pascalObject())
 	case Go2:
-		return asGo.Text(e.camel())
+		return asGo.Text(e.camelObject())
 	}
-	return builder.Style{}.Text(e.snake())
+	return builder.Style{}.Text(e.snakeObject())
 }
 
-// content is what the event says; nulls are written by pydantic only.
-func (e *event) content(d Dialect) any {
+// contentObject is what the event says; nulls are written by pydantic only.
+func (e *event) contentObject(d Dialect) any {
 	if e.parts == nil {
 		return nil
 	}
 	var parts list
 	for _, p := range e.parts {
-		if d.camel() {
-			parts = append(parts, p.camel())
+		if d.isCamel() {
+			parts = append(parts, p.camelObject())
 		} else {
-			parts = append(parts, p.snake())
+			parts = append(parts, p.snakeObject())
 		}
 	}
-	return object{{"parts", parts}, {"role", e.role()}}
+	return object{{"parts", parts}, {"role", e.contentRole()}}
 }
 
-func (p part) camel() object {
+func (p part) camelObject() object {
 	switch {
 	case p.call != nil:
 		return object{{"functionCall", object{{"id", p.call.id}, {"args", p.call.args}, {"name", p.call.name}}}}
@@ -93,8 +93,8 @@ func (p part) camel() object {
 	return object{{"text", p.text}}
 }
 
-// snake is a part as pydantic writes it.
-func (p part) snake() object {
+// snakeObject is a part as pydantic writes it.
+func (p part) snakeObject() object {
 	var text, called, answered any
 	switch {
 	case p.call != nil:
@@ -111,17 +111,17 @@ func (p part) snake() object {
 	}
 }
 
-// confirmations are what persons are asked, by the ids of the calls.
-func (e *event) confirmations() object {
+// confirmationsByCall are what persons are asked, by the ids of the calls.
+func (e *event) confirmationsByCall() object {
 	asked := object{}
 	for _, q := range e.asked {
-		asked = append(asked, member{q.about.id, q.tool()})
+		asked = append(asked, member{q.about.id, q.askedObject()})
 	}
 	return asked
 }
 
-// tool is the question as the tool asked it.
-func (q question) tool() object {
+// askedObject is the question as the tool asked it.
+func (q question) askedObject() object {
 	var payload any
 	if q.payload != nil {
 		payload = q.payload
@@ -129,13 +129,13 @@ func (q question) tool() object {
 	return object{{"hint", q.hint}, {"confirmed", false}, {"payload", payload}}
 }
 
-// document is the A2A task of a request.
-func (w *world) document(v *visit) string {
+// taskDocument is the A2A task of a request.
+func (w *world) taskDocument(v *visit) string {
 	d := taskWriter{visit: v, v1: w.form.Shape == V1}
-	status, history, artifacts := d.status(), d.history(), d.artifacts()
+	status, history, artifacts := d.taskStatus(), d.taskHistory(), d.taskArtifacts()
 	o := object{{"artifacts", artifacts}, {"contextId", v.session.ID}, {"history", history}, {"id", v.task}}
 	if !d.v1 {
-		o = append(o, member{"kind", "task"}, member{"metadata", d.whole()})
+		o = append(o, member{"kind", "task"}, member{"metadata", d.taskMetadata()})
 	}
 	return asGo.Text(append(o, member{"status", status}))
 }
@@ -146,50 +146,50 @@ type taskWriter struct {
 	v1 bool
 }
 
-// prefix is what names of metadata begin with: the Python runtime of released
+// metadataPrefix is what names of metadata begin with: the Python runtime of released
 // versions has its own.
-func (d taskWriter) prefix() string {
-	if d.dialect.camel() || d.v1 {
+func (d taskWriter) metadataPrefix() string {
+	if d.dialect.isCamel() || d.v1 {
 		return "adk_"
 	}
 	return "kagent_"
 }
 
-// whole is the metadata of a task of a released version. adk-go's converter says no
+// taskMetadata is the metadata of a task of a released version. adk-go's converter says no
 // more than the app there; runtimes without invocations have none to name.
-func (d taskWriter) whole() object {
-	if d.dialect.camel() {
-		return object{{d.prefix() + "app_name", d.session.Agent}}
+func (d taskWriter) taskMetadata() object {
+	if d.dialect.isCamel() {
+		return object{{d.metadataPrefix() + "app_name", d.session.Agent}}
 	}
-	return d.metadata(d.log[len(d.log)-1])
+	return d.eventMetadata(d.log[len(d.log)-1])
 }
 
-// metadata is what a message or an artifact says of its event.
-func (d taskWriter) metadata(e *event) object {
+// eventMetadata is what a message or an artifact says of its event.
+func (d taskWriter) eventMetadata(e *event) object {
 	o := object{
-		{d.prefix() + "app_name", d.session.Agent}, {d.prefix() + "user_id", d.session.User}, {d.prefix() + "session_id", d.session.ID},
+		{d.metadataPrefix() + "app_name", d.session.Agent}, {d.metadataPrefix() + "user_id", d.session.User}, {d.metadataPrefix() + "session_id", d.session.ID},
 	}
-	if d.dialect.events() && d.dialect != OpenAI {
-		o = append(o, member{d.prefix() + "invocation_id", e.invocation}, member{d.prefix() + "author", e.author})
+	if d.dialect.hasEvents() && d.dialect != OpenAI {
+		o = append(o, member{d.metadataPrefix() + "invocation_id", e.invocation}, member{d.metadataPrefix() + "author", e.author})
 	}
 	return o
 }
 
-func (d taskWriter) status() object {
+func (d taskWriter) taskStatus() object {
 	state, at := d.state, d.now.Format("2006-01-02T15:04:05.000000+00:00")
 	if d.v1 {
 		state, at = "TASK_STATE_"+strings.ToUpper(strings.ReplaceAll(state, "-", "_")), d.now.Format(time.RFC3339Nano)
 	}
 	o := object{{"state", state}, {"timestamp", at}}
 	if d.state == inputRequired {
-		o = append(o, member{"message", d.message(d.log[len(d.log)-1])})
+		o = append(o, member{"message", d.eventMessage(d.log[len(d.log)-1])})
 	}
 	return o
 }
 
-// history are the requests and, of released versions, a message for each event. The
+// taskHistory are the requests and, of released versions, a message for each event. The
 // last one becomes the status while the task waits for a person.
-func (d taskWriter) history() list {
+func (d taskWriter) taskHistory() list {
 	said := d.log
 	if d.state == inputRequired {
 		said = said[:len(said)-1]
@@ -197,13 +197,13 @@ func (d taskWriter) history() list {
 	var messages list
 	for _, e := range said {
 		if e.author == "user" || !d.v1 {
-			messages = append(messages, d.message(e))
+			messages = append(messages, d.eventMessage(e))
 		}
 	}
 	return messages
 }
 
-func (d taskWriter) message(e *event) object {
+func (d taskWriter) eventMessage(e *event) object {
 	role, kind := "agent", any("message")
 	if e.author == "user" {
 		role = "user"
@@ -212,27 +212,27 @@ func (d taskWriter) message(e *event) object {
 		role, kind = "ROLE_"+strings.ToUpper(role), nil
 	}
 	return object{
-		{"contextId", d.session.ID}, {"kind", kind}, {"messageId", e.id}, {"metadata", d.metadata(e)}, {"parts", d.parts(e)},
+		{"contextId", d.session.ID}, {"kind", kind}, {"messageId", e.id}, {"metadata", d.eventMetadata(e)}, {"parts", d.eventParts(e)},
 		{"role", role}, {"taskId", d.task},
-	}.Given()
+	}.WithoutEmpty()
 }
 
-// artifacts are one for each event, or one with the answer.
-func (d taskWriter) artifacts() list {
+// taskArtifacts are one for each event, or one with the answer.
+func (d taskWriter) taskArtifacts() list {
 	artifacts := list{}
 	for _, e := range d.log {
 		last := e == d.log[len(d.log)-1] && d.state == completed
 		if e.author != "user" && (d.v1 || last) {
-			artifacts = append(artifacts, object{{"artifactId", "a-" + e.id}, {"metadata", d.metadata(e)}, {"parts", d.parts(e)}})
+			artifacts = append(artifacts, object{{"artifactId", "a-" + e.id}, {"metadata", d.eventMetadata(e)}, {"parts", d.eventParts(e)}})
 		}
 	}
 	return artifacts
 }
 
-func (d taskWriter) parts(e *event) list {
+func (d taskWriter) eventParts(e *event) list {
 	var parts list
 	for _, p := range e.parts {
-		o := d.part(p)
+		o := d.partObject(p)
 		if !d.v1 {
 			kind := "data"
 			if p.call == nil && p.response == nil {
@@ -245,13 +245,13 @@ func (d taskWriter) parts(e *event) list {
 	return parts
 }
 
-func (d taskWriter) part(p part) object {
-	kind := d.prefix() + "type"
+func (d taskWriter) partObject(p part) object {
+	kind := d.metadataPrefix() + "type"
 	switch {
 	case p.call != nil:
 		about := object{{kind, "function_call"}}
 		if p.call.name == confirmation {
-			about = append(about, member{d.prefix() + "is_long_running", true})
+			about = append(about, member{d.metadataPrefix() + "is_long_running", true})
 		}
 		if p.stamp != "" {
 			about = append(about, member{"kagent_subagent_session_id", p.stamp})
@@ -330,85 +330,85 @@ var Forms = map[string]Form{
 	"python, no zones": {Generation: Current, Dialect: Python, Times: Bare},
 }
 
-// camel reports whether the names in a message's parts are in camel case.
-func (d Dialect) camel() bool { return d == Go1 || d == Go2 }
+// isCamel reports whether the names in a message's parts are in camel case.
+func (d Dialect) isCamel() bool { return d == Go1 || d == Go2 }
 
-// events reports whether the runtime stores events.
-func (d Dialect) events() bool { return d != LangGraph && d != CrewAI }
+// hasEvents reports whether the runtime stores events.
+func (d Dialect) hasEvents() bool { return d != LangGraph && d != CrewAI }
 
-// markers reports whether a Python runtime puts the headers of a request in an event
+// hasMarkers reports whether a Python runtime puts the headers of a request in an event
 // of their own: from v0.7.0 to v0.10.x.
-func (f Form) markers() bool { return f.Generation != V05 && f.Shape == Legacy }
+func (f Form) hasMarkers() bool { return f.Generation != V05 && f.Shape == Legacy }
 
-// snake is the event as adk-python's model_dump writes it: by field names, with
+// snakeObject is the event as adk-python's model_dump writes it: by field names, with
 // everything that is not set.
-func (e *event) snake() object {
+func (e *event) snakeObject() object {
 	delta := e.delta
 	if delta == nil {
 		delta = object{}
 	}
 	return object{
-		{"model_version", nil}, {"content", e.content(Python)}, {"grounding_metadata", nil}, {"partial", nil}, {"turn_complete", nil},
+		{"model_version", nil}, {"content", e.contentObject(Python)}, {"grounding_metadata", nil}, {"partial", nil}, {"turn_complete", nil},
 		{"finish_reason", nil}, {"error_code", nil}, {"error_message", nil}, {"interrupted", nil}, {"custom_metadata", nil},
 		{"usage_metadata", nil}, {"live_session_resumption_update", nil}, {"input_transcription", nil}, {"output_transcription", nil},
 		{"avg_logprobs", nil}, {"logprobs_result", nil}, {"cache_metadata", nil}, {"citation_metadata", nil},
 		{"invocation_id", e.invocation}, {"author", e.author},
 		{"actions", object{
 			{"skip_summarization", nil}, {"state_delta", delta}, {"artifact_delta", object{}}, {"transfer_to_agent", nil}, {"escalate", nil},
-			{"requested_auth_configs", object{}}, {"requested_tool_confirmations", e.confirmations()}, {"compaction", nil},
+			{"requested_auth_configs", object{}}, {"requested_tool_confirmations", e.confirmationsByCall()}, {"compaction", nil},
 			{"end_of_agent", nil}, {"agent_state", nil}, {"rewind_before_invocation_id", nil},
 		}},
-		{"long_running_tool_ids", e.waiting()}, {"branch", nil}, {"id", e.id},
-		{"timestamp", float64(e.made().UnixMicro()) / 1e6},
+		{"long_running_tool_ids", e.waitingIDs()}, {"branch", nil}, {"id", e.id},
+		{"timestamp", float64(e.madeAt().UnixMicro()) / 1e6},
 	}
 }
 
-// pascal is the event as adk-go writes it before 2.2: the fields of session.Event,
+// pascalObject is the event as adk-go writes it before 2.2: the fields of session.Event,
 // which have no tags.
-func (e *event) pascal() object {
+func (e *event) pascalObject() object {
 	var asked any
 	if len(e.asked) > 0 {
-		asked = e.confirmations()
+		asked = e.confirmationsByCall()
 	}
 	return object{
-		{"Content", e.content(Go1)}, {"CitationMetadata", nil}, {"GroundingMetadata", nil}, {"UsageMetadata", nil}, {"CustomMetadata", nil},
+		{"Content", e.contentObject(Go1)}, {"CitationMetadata", nil}, {"GroundingMetadata", nil}, {"UsageMetadata", nil}, {"CustomMetadata", nil},
 		{"LogprobsResult", nil}, {"InputTranscription", nil}, {"OutputTranscription", nil}, {"ModelVersion", ""}, {"Partial", false},
-		{"TurnComplete", e.role() == "model"}, {"Interrupted", false}, {"SessionResumptionHandle", ""}, {"ErrorCode", ""}, {"ErrorMessage", ""},
+		{"TurnComplete", e.contentRole() == "model"}, {"Interrupted", false}, {"SessionResumptionHandle", ""}, {"ErrorCode", ""}, {"ErrorMessage", ""},
 		{"FinishReason", ""}, {"AvgLogprobs", 0},
-		{"ID", e.id}, {"Timestamp", e.made().Format(time.RFC3339Nano)}, {"InvocationID", e.invocation}, {"Branch", ""}, {"Author", e.author},
+		{"ID", e.id}, {"Timestamp", e.madeAt().Format(time.RFC3339Nano)}, {"InvocationID", e.invocation}, {"Branch", ""}, {"Author", e.author},
 		{"Actions", object{
 			{"StateDelta", object{}}, {"ArtifactDelta", object{}}, {"RequestedToolConfirmations", asked},
 			{"SkipSummarization", false}, {"TransferToAgent", ""}, {"Escalate", false},
 		}},
-		{"LongRunningToolIDs", e.waiting()},
+		{"LongRunningToolIDs", e.waitingIDs()},
 	}
 }
 
-// camel is the event as adk-go writes it since 2.2: by tags, most of them with
+// camelObject is the event as adk-go writes it since 2.2: by tags, most of them with
 // omitempty.
-func (e *event) camel() object {
+func (e *event) camelObject() object {
 	var asked any
 	if len(e.asked) > 0 {
-		asked = e.confirmations()
+		asked = e.confirmationsByCall()
 	}
 	return object{
-		{"content", e.content(Go2)}, {"turnComplete", builder.OrNil(e.role() == "model")},
-		{"id", e.id}, {"timestamp", e.made().Format(time.RFC3339Nano)}, {"invocationId", e.invocation}, {"author", e.author},
-		{"actions", object{{"stateDelta", object{}}, {"artifactDelta", object{}}, {"requestedToolConfirmations", asked}}.Given()},
-		{"longRunningToolIds", e.waiting()},
-	}.Given()
+		{"content", e.contentObject(Go2)}, {"turnComplete", builder.OrNil(e.contentRole() == "model")},
+		{"id", e.id}, {"timestamp", e.madeAt().Format(time.RFC3339Nano)}, {"invocationId", e.invocation}, {"author", e.author},
+		{"actions", object{{"stateDelta", object{}}, {"artifactDelta", object{}}, {"requestedToolConfirmations", asked}}.WithoutEmpty()},
+		{"longRunningToolIds", e.waitingIDs()},
+	}.WithoutEmpty()
 }
 
-// waiting are the ids of long-running calls, nil for none.
-func (e *event) waiting() any {
+// waitingIDs are the ids of long-running calls, nil for none.
+func (e *event) waitingIDs() any {
 	if e.waits == nil {
 		return nil
 	}
 	return e.waits
 }
 
-// items are what the event says as input items of the Responses API.
-func (e *event) items() list {
+// inputItems are what the event says as input items of the Responses API.
+func (e *event) inputItems() list {
 	var items list
 	for _, p := range e.parts {
 		switch {
@@ -431,8 +431,8 @@ func (e *event) items() list {
 	return items
 }
 
-// wrapper is the document of kagent's package for the OpenAI Agents SDK.
-func wrapper(at time.Time, items list) string {
+// wrapItems is the document of kagent's package for the OpenAI Agents SDK.
+func wrapItems(at time.Time, items list) string {
 	return builder.Style{Spaced: true}.Text(object{
 		{"timestamp", at.Format("2006-01-02T15:04:05.000000+00:00")}, {"items", items}, {"type", "conversation_items"},
 	})

@@ -105,13 +105,13 @@ const (
 // DefaultUser is the user of conversations that name none.
 const DefaultUser = "admin@kagent.dev"
 
-// request is the turn of the worker that the call asks for.
-func (c Call) request() Turn {
+// requestTurn is the turn of the worker that the call asks for.
+func (c Call) requestTurn() Turn {
 	return Turn{Ask: c.Ask, Work: c.Work, Answer: c.Answer, Approval: c.Approval}
 }
 
-// title is the name that a session gets from its first request.
-func title(request string) string {
+// sessionTitle is the name that a session gets from its first request.
+func sessionTitle(request string) string {
 	if runes := []rune(request); len(runes) > 20 {
 		return string(runes[:20]) + "..."
 	}
@@ -133,7 +133,7 @@ func Random(seed uint64) Program {
 	for range 1 + g.IntN(3) {
 		c := Conversation{User: users[g.IntN(len(users))], Beside: g.chance(40)}
 		for range 1 + g.IntN(3) {
-			c.Turns = append(c.Turns, g.turn())
+			c.Turns = append(c.Turns, g.drawTurn())
 		}
 		p.Conversations = append(p.Conversations, c)
 	}
@@ -145,13 +145,13 @@ type generator struct{ *rand.Rand }
 
 func (g generator) chance(percent int) bool { return g.IntN(100) < percent }
 
-// text is one of many texts, some of which come twice.
-func (g generator) text(what string) string {
+// drawText is one of many texts, some of which come twice.
+func (g generator) drawText(what string) string {
 	return fmt.Sprintf("%s %d%s", what, g.IntN(40), [...]string{"", "", " – naïve 🙂", " <b>\"x\"</b> & \\\n", " of all clusters that there are"}[g.IntN(5)])
 }
 
-func (g generator) turn() Turn {
-	t := Turn{Ask: g.text("question"), Answer: g.text("answer"), Work: g.work(Root)}
+func (g generator) drawTurn() Turn {
+	t := Turn{Ask: g.drawText("question"), Answer: g.drawText("answer"), Work: g.drawWork(Root)}
 	if g.chance(6) {
 		t.Approval = [...]Approval{NotAsked, Waiting, Approved}[g.IntN(3)]
 	}
@@ -168,34 +168,34 @@ var teams = map[string][]string{
 // most is how many calls a batch of an agent has at most.
 var most = map[string]int{Root: 6, Worker: 3, Helm: 2}
 
-func (g generator) work(agent string) [][]Call {
+func (g generator) drawWork(agent string) [][]Call {
 	var work [][]Call
 	for range g.IntN(3) {
 		var batch []Call
 		for range 1 + g.IntN(most[agent]) {
-			batch = append(batch, g.call(agent))
+			batch = append(batch, g.drawCall(agent))
 		}
 		work = append(work, batch)
 	}
 	return work
 }
 
-func (g generator) call(caller string) Call {
+func (g generator) drawCall(caller string) Call {
 	if g.chance(35) {
-		return Call{Tool: "k8s_get_resources", Answer: g.text("found"), Lost: g.chance(3)}
+		return Call{Tool: "k8s_get_resources", Answer: g.drawText("found"), Lost: g.chance(3)}
 	}
 	team := teams[caller]
 	c := Call{
-		Agent: team[g.IntN(len(team))], Ask: g.text("request"), Answer: g.text("result"), Lost: g.chance(3), Plain: g.chance(5),
+		Agent: team[g.IntN(len(team))], Ask: g.drawText("request"), Answer: g.drawText("result"), Lost: g.chance(3), Plain: g.chance(5),
 	}
 	switch {
 	case g.chance(6):
-		c.Error = g.text("failed")
+		c.Error = g.drawText("failed")
 	case c.Agent == Istio: // it calls nobody, and may have no events
 	case caller == Root && g.chance(8):
 		c.Approval = [...]Approval{NotAsked, Waiting, Approved}[g.IntN(3)]
 	default:
-		c.Work = g.work(c.Agent)
+		c.Work = g.drawWork(c.Agent)
 	}
 	return c
 }
@@ -250,92 +250,92 @@ const (
 	inputRequired = "input-required"
 )
 
-// serve lets an agent answer a request.
-func (w *world) serve(s *sess, t Turn, caller *visit, at time.Time) *visit {
-	v := w.begin(s, t, caller, at)
+// serveRequest lets an agent answer a request.
+func (w *world) serveRequest(s *sess, t Turn, caller *visit, at time.Time) *visit {
+	v := w.beginVisit(s, t, caller, at)
 	for _, batch := range t.Work {
-		if v.state = w.batch(v, batch); v.state != completed {
-			w.flush(v)
+		if v.state = w.playBatch(v, batch); v.state != completed {
+			w.flushItems(v)
 			return v
 		}
 	}
 	v.answer = t.Answer
 	if t.Approval != NotAsked {
-		w.ask(v)
+		w.askApproval(v)
 		return v
 	}
-	w.conclude(v)
+	w.writeAnswer(v)
 	return v
 }
 
-// begin writes what comes before the agent's own events.
-func (w *world) begin(s *sess, t Turn, caller *visit, at time.Time) *visit {
-	v := &visit{session: s, dialect: w.writer(s.Agent), task: builder.UUID(w.rng), root: s.ID, began: at, now: at, invocations: []string{"e-" + builder.UUID(w.rng)}}
+// beginVisit writes what comes before the agent's own events.
+func (w *world) beginVisit(s *sess, t Turn, caller *visit, at time.Time) *visit {
+	v := &visit{session: s, dialect: w.dialectOf(s.Agent), task: builder.UUID(w.rng), root: s.ID, began: at, now: at, invocations: []string{"e-" + builder.UUID(w.rng)}}
 	v.dialect = cmp.Or(t.Writer, v.dialect)
 	if caller != nil {
 		v.root = caller.root
 	}
 	w.visits, s.Tasks = append(w.visits, v), append(s.Tasks, v.task)
 	if s.created.IsZero() || at.Before(s.created) { // it has its name from its first request
-		s.created, s.name = at, title(t.Ask)
+		s.created, s.name = at, sessionTitle(t.Ask)
 	}
 	request := event{author: "user", parts: []part{{text: t.Ask}}}
 	if v.dialect == Python && w.form.Generation != V05 {
-		headers := object{{"headers", w.headers(v, caller)}}
-		if w.form.markers() {
-			w.mark(v, headers)
+		headers := object{{"headers", w.requestHeaders(v, caller)}}
+		if w.form.hasMarkers() {
+			w.writeMarker(v, headers)
 		} else {
 			request.delta = headers
 		}
 	}
-	w.emit(v, request)
+	w.emitEvent(v, request)
 	return v
 }
 
-// conclude writes the answer.
-func (w *world) conclude(v *visit) {
-	w.emit(v, event{author: v.session.Agent, parts: []part{{text: v.answer}}})
+// writeAnswer writes the answer.
+func (w *world) writeAnswer(v *visit) {
+	w.emitEvent(v, event{author: v.session.Agent, parts: []part{{text: v.answer}}})
 	v.state = completed
-	w.flush(v)
+	w.flushItems(v)
 }
 
-// emit writes an event of the current invocation.
-func (w *world) emit(v *visit, e event) *event {
-	w.tick(v)
+// emitEvent writes an event of the current invocation.
+func (w *world) emitEvent(v *visit, e event) *event {
+	w.advanceTime(v)
 	e.at, e.id, e.invocation = v.now, builder.UUID(w.rng), v.invocations[len(v.invocations)-1]
 	v.log = append(v.log, &e)
 	switch v.dialect {
 	case LangGraph, CrewAI:
 	case OpenAI:
-		v.pending = append(v.pending, e.items()...)
+		v.pending = append(v.pending, e.inputItems()...)
 		if e.author == "user" {
-			w.flush(v)
+			w.flushItems(v)
 		}
 	default:
-		w.add(v, e.id, e.text(v.dialect))
+		w.addRow(v, e.id, e.documentText(v.dialect))
 	}
 	return &e
 }
 
-// flush stores the items that came since the last time: the package for the OpenAI
+// flushItems stores the items that came since the last time: the package for the OpenAI
 // Agents SDK does so at the start and at the end of a run.
-func (w *world) flush(v *visit) {
+func (w *world) flushItems(v *visit) {
 	if len(v.pending) > 0 {
-		w.add(v, builder.UUID(w.rng), wrapper(v.now, v.pending))
+		w.addRow(v, builder.UUID(w.rng), wrapItems(v.now, v.pending))
 	}
 	v.pending = nil
 }
 
-// mark writes the event with the headers that the Python runtime puts before a
+// writeMarker writes the event with the headers that the Python runtime puts before a
 // request.
-func (w *world) mark(v *visit, headers object) {
-	w.tick(v)
+func (w *world) writeMarker(v *visit, headers object) {
+	w.advanceTime(v)
 	e := event{id: builder.UUID(w.rng), invocation: "header_update", author: "system", at: v.now, delta: headers}
 	v.marker = e.id
-	w.rows = append(w.rows, row{e.id, v.session, v.now, e.text(Python)})
+	w.rows = append(w.rows, row{e.id, v.session, v.now, e.documentText(Python)})
 }
 
-func (w *world) add(v *visit, id, document string) {
+func (w *world) addRow(v *visit, id, document string) {
 	v.rows = append(v.rows, id)
 	w.rows = append(w.rows, row{id, v.session, v.now, document})
 }
@@ -343,8 +343,8 @@ func (w *world) add(v *visit, id, document string) {
 // Secret is in every header of a request that is stored, and in nothing else.
 const Secret = "eyJhbGciOiJSUzI1NiJ9.c2VjcmV0.c2lnbmF0dXJl"
 
-// headers are those of the request, with the names in lower case as ASGI has them.
-func (w *world) headers(v *visit, caller *visit) object {
+// requestHeaders are those of the request, with the names in lower case as ASGI has them.
+func (w *world) requestHeaders(v *visit, caller *visit) object {
 	o := object{
 		{"host", "agent.kagent:8080"}, {"authorization", "Bearer " + Secret}, {"content-type", "application/json"}, {"x-user-id", v.session.User},
 	}
@@ -359,25 +359,25 @@ func (w *world) headers(v *visit, caller *visit) object {
 // gated is the tool of which a person is asked.
 const gated = "k8s_apply_manifest"
 
-// ask lets an agent call a tool that needs a person's approval.
-func (w *world) ask(v *visit) {
+// askApproval lets an agent call a tool that needs a person's approval.
+func (w *world) askApproval(v *visit) {
 	made := &call{w.callID(), gated, object{{"manifest", "replicas: 3"}}}
 	v.gate = &question{about: made, hint: "Please approve or reject the tool call " + gated + "().", callID: w.callID()}
 	questions := []question{*v.gate}
-	w.emit(v, event{author: v.session.Agent, parts: []part{{call: made}}})
+	w.emitEvent(v, event{author: v.session.Agent, parts: []part{{call: made}}})
 	refused := object{{"error", "This tool call requires confirmation, please approve or reject."}}
-	w.pause(v, questions, func() {
-		w.emit(v, event{author: v.session.Agent, parts: []part{{response: &response{made.id, gated, refused}}}, asked: questions})
+	w.pauseTask(v, questions, func() {
+		w.emitEvent(v, event{author: v.session.Agent, parts: []part{{response: &response{made.id, gated, refused}}}, asked: questions})
 	})
 	v.state = inputRequired
-	w.flush(v)
+	w.flushItems(v)
 }
 
-// approve lets the agent go on from there.
-func (w *world) approve(v *visit, at time.Time) {
-	w.resume(v, []question{*v.gate}, at)
-	w.emit(v, event{author: v.session.Agent, parts: []part{{response: &response{v.gate.about.id, gated, object{{"result", "applied"}}}}}})
-	w.conclude(v)
+// giveApproval lets the agent go on from there.
+func (w *world) giveApproval(v *visit, at time.Time) {
+	w.resumeTask(v, []question{*v.gate}, at)
+	w.emitEvent(v, event{author: v.session.Agent, parts: []part{{response: &response{v.gate.about.id, gated, object{{"result", "applied"}}}}}})
+	w.writeAnswer(v)
 }
 
 // passOn makes a worker's question one of its caller's. The payload is the only
@@ -390,48 +390,48 @@ func (w *world) passOn(e *errand) question {
 	}
 }
 
-// pause asks a person, and writes the responses where the runtime does.
-func (w *world) pause(v *visit, questions []question, respond func()) {
+// pauseTask asks a person, and writes the responses where the runtime does.
+func (w *world) pauseTask(v *visit, questions []question, respond func()) {
 	if w.program.Pauses == AtResponses {
 		respond()
 	}
-	w.confirm(v, questions)
+	w.emitQuestions(v, questions)
 	if w.program.Pauses == BehindQuestion {
 		respond()
 	}
 }
 
-// confirm writes the calls with which ADK asks a person.
-func (w *world) confirm(v *visit, questions []question) {
+// emitQuestions writes the calls with which ADK asks a person.
+func (w *world) emitQuestions(v *visit, questions []question) {
 	e := event{author: v.session.Agent}
 	for _, q := range questions {
 		original := object{{"id", q.about.id}, {"name", q.about.name}, {"args", q.about.args}}
-		asked := object{{"originalFunctionCall", original}, {"toolConfirmation", q.tool()}}
+		asked := object{{"originalFunctionCall", original}, {"toolConfirmation", q.askedObject()}}
 		e.parts = append(e.parts, part{call: &call{q.callID, confirmation, asked}})
 		e.waits = append(e.waits, q.callID)
 	}
-	w.emit(v, e)
+	w.emitEvent(v, e)
 }
 
 // hesitation is how long a person takes.
 const hesitation = 20 * time.Second
 
-// resume writes a person's answer. adk-go 1.x begins another invocation with it.
-func (w *world) resume(v *visit, questions []question, at time.Time) {
+// resumeTask writes a person's answer. adk-go 1.x begins another invocation with it.
+func (w *world) resumeTask(v *visit, questions []question, at time.Time) {
 	v.now = at
 	if v.dialect == Go1 {
 		v.invocations = append(v.invocations, "e-"+builder.UUID(w.rng))
 	}
 	e := event{author: "user"}
 	for _, q := range questions {
-		e.parts = append(e.parts, part{response: &response{q.callID, confirmation, q.answer(v.dialect)}})
+		e.parts = append(e.parts, part{response: &response{q.callID, confirmation, q.answerObject(v.dialect)}})
 	}
-	w.emit(v, e)
+	w.emitEvent(v, e)
 }
 
-// answer is what a runtime makes of a person's agreement: with what the question
+// answerObject is what a runtime makes of a person's agreement: with what the question
 // handed on, in Python as JSON in a text (_hitl.py of kagent-adk).
-func (q question) answer(d Dialect) object {
+func (q question) answerObject(d Dialect) object {
 	given := object{{"confirmed", true}}
 	if q.payload != nil {
 		said := object{{"approved", true}}

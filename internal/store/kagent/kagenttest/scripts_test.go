@@ -117,7 +117,7 @@ func TestApprovalGiven(t *testing.T) {
 func TestRandomProgramsDiffer(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(150) {
-		w := play(Random(seed), Forms["python"]).written()
+		w := playProgram(Random(seed), Forms["python"]).buildTruth()
 		shared := map[string][]Worked{}
 		for _, c := range w.Calls {
 			shared[c.Child] = append(shared[c.Child], c)

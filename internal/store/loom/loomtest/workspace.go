@@ -35,7 +35,7 @@ func Create(folder string) *Workspace {
 // Agent makes the folders of an agent.
 func (w *Workspace) Agent(id string) {
 	for _, name := range []string{"history", "outputs"} {
-		w.note(os.MkdirAll(filepath.Join(w.Folder, id, name), 0o700))
+		w.noteError(os.MkdirAll(filepath.Join(w.Folder, id, name), 0o700))
 	}
 }
 
@@ -57,7 +57,7 @@ func (w *Workspace) Step(agent string, s Step) string {
 	name := fmt.Sprintf("step_%03d", w.steps[agent])
 	record := map[string]any{
 		"id": cmp.Or(s.ID, name), "tool_name": cmp.Or(s.Tool, "web:search"), "minimal_args": s.Args, "observation": s.Observation,
-		"success": !s.Failed, "timestamp_ms": w.at(s.At), "outcome_ref": nil, "error": nil, "metadata": map[string]any{},
+		"success": !s.Failed, "timestamp_ms": w.recordTime(s.At), "outcome_ref": nil, "error": nil, "metadata": map[string]any{},
 	}
 	if s.Args == nil {
 		record["minimal_args"] = map[string]any{}
@@ -69,7 +69,7 @@ func (w *Workspace) Step(agent string, s Step) string {
 		record["error"] = s.Error
 	}
 	text, err := json.Marshal(record)
-	w.note(err)
+	w.noteError(err)
 	w.File(agent+"/history/"+name+".json", string(text))
 	return record["id"].(string)
 }
@@ -85,17 +85,17 @@ func (w *Workspace) Spawn(parent, child, goal string) string {
 // Asked captures the event of a spawn. more are further members of its payload, or of
 // the event where they begin with a dot.
 func (w *Workspace) Asked(parent, child, goal string, more map[string]any) {
-	w.event("agent.spawn", parent, map[string]any{"parent_id": parent, "child_id": child, "goal": goal}, more)
+	w.addEvent("agent.spawn", parent, map[string]any{"parent_id": parent, "child_id": child, "goal": goal}, more)
 }
 
 // Returned captures the event of a result.
 func (w *Workspace) Returned(parent, child, result string, more map[string]any) {
-	w.event("agent.result", child, map[string]any{"parent_id": parent, "child_id": child, "result": result, "success": true}, more)
+	w.addEvent("agent.result", child, map[string]any{"parent_id": parent, "child_id": child, "result": result, "success": true}, more)
 }
 
-func (w *Workspace) event(kind, source string, payload, more map[string]any) {
+func (w *Workspace) addEvent(kind, source string, payload, more map[string]any) {
 	event := map[string]any{
-		"id": fmt.Sprintf("event-%d", len(w.events)+1), "type": kind, "source": source, "timestamp_ms": w.at(0), "payload": payload,
+		"id": fmt.Sprintf("event-%d", len(w.events)+1), "type": kind, "source": source, "timestamp_ms": w.recordTime(0), "payload": payload,
 	}
 	for name, value := range more {
 		if member, ok := strings.CutPrefix(name, "."); ok {
@@ -126,15 +126,15 @@ func (w *Workspace) Offloaded(category, identifier, ending, text string) string 
 // File writes any file of the workspace.
 func (w *Workspace) File(name, text string) {
 	path := filepath.Join(w.Folder, name)
-	w.note(os.MkdirAll(filepath.Dir(path), 0o700))
-	w.note(os.WriteFile(path, []byte(text), 0o600))
+	w.noteError(os.MkdirAll(filepath.Dir(path), 0o700))
+	w.noteError(os.WriteFile(path, []byte(text), 0o600))
 }
 
 // Link makes a symbolic link in the workspace.
 func (w *Workspace) Link(target, name string) {
 	path := filepath.Join(w.Folder, name)
-	w.note(os.MkdirAll(filepath.Dir(path), 0o700))
-	w.note(os.Symlink(target, path))
+	w.noteError(os.MkdirAll(filepath.Dir(path), 0o700))
+	w.noteError(os.Symlink(target, path))
 }
 
 // Close writes the captured events, if there are any.
@@ -142,7 +142,7 @@ func (w *Workspace) Close() error {
 	var text strings.Builder
 	for _, event := range w.events {
 		line, err := json.Marshal(event)
-		w.note(err)
+		w.noteError(err)
 		text.Write(append(line, '\n'))
 	}
 	if len(w.events) > 0 {
@@ -151,10 +151,10 @@ func (w *Workspace) Close() error {
 	return w.err
 }
 
-func (w *Workspace) note(err error) { w.err = errors.Join(w.err, err) }
+func (w *Workspace) noteError(err error) { w.err = errors.Join(w.err, err) }
 
-// at is the time of a record: the one that is given, else a second after the last.
-func (w *Workspace) at(given int64) int64 {
+// recordTime is the time of a record: the one that is given, else a second after the last.
+func (w *Workspace) recordTime(given int64) int64 {
 	if given != 0 {
 		return given
 	}
@@ -170,22 +170,22 @@ func Research(folder string) *Workspace {
 		w.Agent(agent)
 	}
 	w.Step("main", Step{Args: map[string]any{"query": "trends"}, Observation: "Found 10 results"})
-	w.delegate("main", "researcher-1", "Find out about frameworks and name the three that are used most")
-	w.delegate("main", "researcher-2", "Find out what running them costs")
-	w.work("researcher-1", "frameworks", "three frameworks")
-	w.work("researcher-2", "costs", "what each costs")
+	w.delegateTo("main", "researcher-1", "Find out about frameworks and name the three that are used most")
+	w.delegateTo("main", "researcher-2", "Find out what running them costs")
+	w.addResearch("researcher-1", "frameworks", "three frameworks")
+	w.addResearch("researcher-2", "costs", "what each costs")
 	w.Returned("main", "researcher-1", "Three frameworks are used most.", map[string]any{".metadata": map[string]any{"loom.correlation_id": "researcher-1"}})
 	w.Returned("main", "researcher-2", "They cost about the same.", map[string]any{".metadata": map[string]any{"loom.correlation_id": "researcher-2"}})
 	w.Step("main", Step{Tool: "fs:write_file", Args: map[string]any{"path": w.Output("main", "report.md", "# Report")}, Observation: "Wrote 8 bytes"})
 	return w
 }
 
-func (w *Workspace) delegate(parent, child, goal string) {
+func (w *Workspace) delegateTo(parent, child, goal string) {
 	w.Asked(parent, child, goal, map[string]any{"tools": []string{"web:search"}, "timeout_ms": 60000})
 	w.Spawn(parent, child, goal)
 }
 
-func (w *Workspace) work(agent, query, found string) {
+func (w *Workspace) addResearch(agent, query, found string) {
 	ref := w.Output(agent, "search_001.json", found)
 	w.Step(agent, Step{Args: map[string]any{"query": query}, Observation: "Found 3 results", Outcome: ref})
 }

@@ -19,7 +19,7 @@ type object = builder.Object
 // Build writes a database with what programs stored, each list of writes as far as its
 // runtime came.
 func Build(path string, programs ...[]player.Write) error {
-	return builder.Create(path, builder.Statements(builder.Sections("\n"+script), "tables"), func(db *builder.DB) {
+	return builder.Create(path, builder.StatementsOf(builder.ParseSections("\n"+script), "tables"), func(db *builder.DB) {
 		e := encoder{db: db}
 		for _, writes := range programs {
 			e.encode(writes)

@@ -64,7 +64,7 @@ func Create(path string, form Form) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{DB: plain, Form: form, now: time.Date(2026, 5, 4, 9, 0, 0, 250_000_000, time.UTC)}
-	for _, statement := range form.schema() {
+	for _, statement := range form.schemaStatements() {
 		db.Exec(statement)
 	}
 	if db.Err() != nil {
@@ -73,7 +73,7 @@ func Create(path string, form Form) (*DB, error) {
 	return db, nil
 }
 
-func (f Form) schema() []string {
+func (f Form) schemaStatements() []string {
 	order := "seq INTEGER PRIMARY KEY AUTOINCREMENT, id VARCHAR(255) NOT NULL UNIQUE"
 	archived := "archived BOOLEAN NOT NULL DEFAULT FALSE,"
 	switch {
@@ -118,20 +118,20 @@ var texts = strings.NewReplacer("TIMESTAMP", "TEXT DEFAULT ''", "BOOLEAN", "TEXT
 
 // Session adds a session.
 func (db *DB) Session(id string) {
-	db.Exec("INSERT INTO ai_session (id, user_id, created_at, metadata) VALUES (?, 'default-user', ?, '{}')", id, db.stamp(db.now))
+	db.Exec("INSERT INTO ai_session (id, user_id, created_at, metadata) VALUES (?, 'default-user', ?, '{}')", id, db.formatTime(db.now))
 }
 
 // Append writes events as the library does, one after the other: the row, then
 // the number that counts them.
 func (db *DB) Append(session string, events ...Event) {
 	for _, e := range events {
-		db.write(session, db.complete(e))
+		db.writeEvent(session, db.completeEvent(e))
 		db.Exec("UPDATE ai_session SET event_version = event_version + 1 WHERE id = ?", session)
 	}
 }
 
-// complete gives an event its id and time.
-func (db *DB) complete(e Event) Event {
+// completeEvent gives an event its id and time.
+func (db *DB) completeEvent(e Event) Event {
 	db.last++
 	e.ID = cmp.Or(e.ID, fmt.Sprintf("00000000-0000-4000-8000-%012d", db.last))
 	if e.Time.IsZero() {
@@ -141,17 +141,17 @@ func (db *DB) complete(e Event) Event {
 	return e
 }
 
-func (db *DB) write(session string, e Event) {
+func (db *DB) writeEvent(session string, e Event) {
 	var text any = e.Text
 	if e.NoText {
 		text = nil
 	}
 	row := builder.Object{
-		{"id", e.ID}, {"session_id", session}, {`"timestamp"`, db.stamp(e.Time)}, {"message_type", e.Type}, {"message_content", text},
-		{"message_data", e.data()}, {"synthetic", db.truth(e.Synthetic)}, {"branch", builder.OrNil(e.Branch)}, {"metadata", cmp.Or(e.Metadata, "{}")},
+		{"id", e.ID}, {"session_id", session}, {`"timestamp"`, db.formatTime(e.Time)}, {"message_type", e.Type}, {"message_content", text},
+		{"message_data", e.messageData()}, {"synthetic", db.boolColumn(e.Synthetic)}, {"branch", builder.OrNil(e.Branch)}, {"metadata", cmp.Or(e.Metadata, "{}")},
 	}
 	if !db.Form.ByTime {
-		row = append(row, builder.Member{"archived", db.truth(e.Archived)})
+		row = append(row, builder.Member{"archived", db.boolColumn(e.Archived)})
 	}
 	if db.Form.Plain || db.Form.Unnamed {
 		db.seq++
@@ -165,8 +165,8 @@ func (db *DB) write(session string, e Event) {
 	db.Insert("ai_session_event", row)
 }
 
-// stamp is a time as the file has it.
-func (db *DB) stamp(t time.Time) any {
+// formatTime is a time as the file has it.
+func (db *DB) formatTime(t time.Time) any {
 	switch {
 	case db.Form.Millis:
 		return t.UnixMilli()
@@ -176,7 +176,7 @@ func (db *DB) stamp(t time.Time) any {
 	return t.Format("2006-01-02 15:04:05.000000")
 }
 
-func (db *DB) truth(is bool) any {
+func (db *DB) boolColumn(is bool) any {
 	if db.Form.Copied { // as PostgreSQL writes them
 		return strconv.FormatBool(is)[:1]
 	}
@@ -195,12 +195,12 @@ func (db *DB) Compact(session string, archived []string, summary []Event, kept [
 		db.Exec("DELETE FROM ai_session_event WHERE session_id = ?", session)
 	} else {
 		for _, id := range archived {
-			db.Exec("UPDATE ai_session_event SET archived = ? WHERE id = ?", db.truth(true), id)
+			db.Exec("UPDATE ai_session_event SET archived = ? WHERE id = ?", db.boolColumn(true), id)
 		}
-		db.Exec("DELETE FROM ai_session_event WHERE session_id = ? AND archived = ?", session, db.truth(false))
+		db.Exec("DELETE FROM ai_session_event WHERE session_id = ? AND archived = ?", session, db.boolColumn(false))
 	}
 	for _, e := range slices.Concat(summary, kept) {
-		db.write(session, db.complete(e))
+		db.writeEvent(session, db.completeEvent(e))
 	}
 }
 
@@ -211,22 +211,22 @@ type log struct {
 	active  []Event
 }
 
-func (l *log) append(events ...Event) {
+func (l *log) appendEvents(events ...Event) {
 	for _, e := range events {
-		e = l.db.complete(e)
+		e = l.db.completeEvent(e)
 		l.active = append(l.active, e)
 		l.db.Append(l.session, e)
 	}
 }
 
-// compact archives what stands before the event with an index in the active window, and
+// compactBefore archives what stands before the event with an index in the active window, and
 // puts a summary in its place. Summaries before are deleted; the strategies that write
 // none let those before stay.
-func (l *log) compact(cut int, summary ...Event) {
+func (l *log) compactBefore(cut int, summary ...Event) {
 	var ids []string
 	var before []Event
 	for i := range summary {
-		summary[i] = l.db.complete(summary[i])
+		summary[i] = l.db.completeEvent(summary[i])
 	}
 	for _, e := range l.active[:cut] {
 		if e.Synthetic {
@@ -317,8 +317,8 @@ func (e Event) On(branch string) Event {
 	return e
 }
 
-// data is message_data.
-func (e Event) data() any {
+// messageData is message_data.
+func (e Event) messageData() any {
 	var list any
 	switch {
 	case e.Data != "":
