@@ -41,7 +41,7 @@ func (s *search) closeStores() error {
 	return err
 }
 
-// resolveArguments is the session that the arguments mean. A single argument that names an existing
+// resolveArguments resolves the session that the arguments mean. A single argument that names an existing
 // path is a store. Every other one is a session, and only if there is none a path, which
 // a pattern and an id may look like.
 func (s *search) resolveArguments(ctx context.Context, args []string) (view.Known, error) {
@@ -62,7 +62,7 @@ func (s *search) resolveArguments(ctx context.Context, args []string) (view.Know
 	return s.sessions.OnlyRoot(args[0])
 }
 
-// chooseSession is the session of that name in the stores that the arguments mean.
+// chooseSession chooses the session of that name in the stores that the arguments mean.
 func (s *search) chooseSession(ctx context.Context, stores []string, name string) (view.Known, error) {
 	s.named, s.sessions.Name = len(stores) > 0, name
 	s.setWanted(name)
@@ -205,7 +205,7 @@ func (o oneSession) Relate(tree *session.Tree) {
 	}
 }
 
-// findSession finds what --session means in one store: see view.Choose.
+// findSession finds what --session means in one store: see view.ChooseSession.
 func findSession(ctx context.Context, st store.Store, word string) (oneSession, error) {
 	search := view.Search{Name: word}
 	if err := addTo(ctx, &search, st.Facts().Path, st); err != nil {

@@ -75,7 +75,7 @@ func profileNames() []string {
 	return names
 }
 
-// parseJudge is what the flags of addProfileFlags say.
+// parseJudge parses what the flags of addProfileFlags say.
 func (p *program) parseJudge() (rules.Judge, error) {
 	judge := rules.Judge{AsIs: p.config.AsIs, Isolation: isolationLimits(p.config)}
 	for _, name := range p.config.Profile {

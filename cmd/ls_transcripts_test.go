@@ -122,7 +122,7 @@ func TestLargeFoldersOfTranscriptsAreReadPartly(t *testing.T) {
 	}
 }
 
-// readBytes is how many bytes this process has read, of which the tests that run beside it are
+// readBytes reads how many bytes this process has read, of which the tests that run beside it are
 // none.
 func readBytes(t *testing.T) int64 {
 	t.Helper()

@@ -42,7 +42,7 @@ type emptyArgument struct {
 	reason error
 }
 
-// expandArguments are the stores that the arguments mean, and the arguments that mean none. An
+// expandArguments expands the stores that the arguments mean, and the arguments that mean none. An
 // error is wrong usage, or that there is no argument and nothing at the usual places.
 func (p *program) expandArguments(ctx context.Context, args []string) (paths []string, empty []emptyArgument, err error) {
 	if len(args) == 0 {

@@ -73,7 +73,7 @@ func (s *sideBySide) addFaults(faults []session.Fault) {
 	}
 }
 
-// splitInto are the parts of a shard, or of everything, that together are all of it.
+// splitInto splits the parts of a shard, or of everything, that together are all of it.
 func (s shard) splitInto(n uint32) []shard {
 	if s.isWhole() {
 		s = shard{1, 1}

@@ -148,7 +148,7 @@ func (p *program) receiptNamed(ctx context.Context, name string) string {
 	return name
 }
 
-// findReceipts are the receipts of the store that is named, or those beside the stores at
+// findReceipts finds the receipts of the store that is named, or those beside the stores at
 // their usual places and in the current folder, the last one first.
 func (p *program) findReceipts(ctx context.Context, args []string) []render.Receipt {
 	var paths []string

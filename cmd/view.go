@@ -320,7 +320,7 @@ func modelNames() []string {
 	return names
 }
 
-// parseQuestion is what the flags of addLensFlags ask, nil when they ask nothing.
+// parseQuestion parses what the flags of addLensFlags ask, nil when they ask nothing.
 func (p *program) parseQuestion(borders bool) (*view.Question, error) {
 	c := p.config
 	q := &view.Question{Agent: c.Agent, Model: c.Visibility, Diff: c.Compared, Tokens: c.Tokens}

@@ -132,7 +132,7 @@ func reserveName(temporary, to string) error {
 // mostLinks are as many links as Linux follows in one path (path_resolution(7)).
 const mostLinks = 40
 
-// ResolveLinks is the file that a path leads to through symbolic links, also where
+// ResolveLinks resolves the file that a path leads to through symbolic links, also where
 // nothing stands there yet. Its folder has to be there.
 func ResolveLinks(path string) (string, error) {
 	for range mostLinks {
@@ -248,7 +248,7 @@ func sweepFolder(folder string) {
 	}
 }
 
-// FindLeftovers are the names in a folder that look like files which a killed sessctl left,
+// FindLeftovers finds the names in a folder that look like files which a killed sessctl left,
 // and of which nobody can tell whether one is still at work: those of older versions, and
 // of systems without locks.
 func FindLeftovers(folder string) []string {

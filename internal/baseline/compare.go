@@ -218,7 +218,7 @@ func placeStores(stores []*store, paths []string) map[string]*store {
 	return places
 }
 
-// findRenamed is the store of the baseline that a store with these findings was: that of
+// findRenamed finds the store of the baseline that a store with these findings was: that of
 // no other store of the run that knows most of them, nil where none knows any.
 func (c *Comparison) findRenamed(findings []*check.Finding) (was *store) {
 	most := 0

@@ -123,7 +123,7 @@ func writeList[T any](out *bytes.Buffer, key string, list []T) error {
 	return nil
 }
 
-// encodeJSON is a value as JSON. What is no UTF-8 becomes U+FFFD, as in reports.
+// encodeJSON encodes a value as JSON. What is no UTF-8 becomes U+FFFD, as in reports.
 func encodeJSON(value any) (string, error) {
 	text, err := json.Marshal(value, jsontext.AllowInvalidUTF8(true))
 	return string(text), err

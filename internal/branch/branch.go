@@ -20,7 +20,7 @@ type Model interface {
 
 // Event is what a rule asks about an event.
 type Event struct {
-	Label      string // its branch as the store has it, "" for the root: see Parse
+	Label      string // its branch as the store has it, "" for the root: see ParseLabel
 	Invocation string
 	Session    string // the id of the session that holds it
 	Scope      string // isolation scope, "" for none
@@ -277,7 +277,7 @@ func (s Set) appendTo(text []byte) []byte {
 	return append(text, ']')
 }
 
-// JoinSets is what an agent has after its parallel children ended: the union. It is
+// JoinSets joins what an agent has after its parallel children ended: the union. It is
 // never nil.
 func JoinSets(sets ...Set) Set {
 	union := slices.Concat(sets...)

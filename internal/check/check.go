@@ -76,7 +76,7 @@ type Result struct {
 	Unread string
 }
 
-// Count is the number of findings of one severity.
+// Count counts the number of findings of one severity.
 func (r *Result) Count(s rules.Severity) int {
 	n := 0
 	for _, f := range r.Findings {

@@ -44,7 +44,7 @@ func noteOutlooks(pass *rules.Pass, tree *session.Tree, found []*Finding) {
 	}
 }
 
-// lookAt is the one place that decides on an outlook: check and why say what it says.
+// lookAt looks the one place that decides on an outlook: check and why say what it says.
 func lookAt(pass *rules.Pass, tree *session.Tree, found []*Finding) {
 	head, asks := headOf(tree), false
 	for _, f := range found {

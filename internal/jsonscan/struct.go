@@ -18,7 +18,7 @@ import (
 type Decoder struct {
 	Options json.Options // with AllowDuplicateNames
 	Fold    bool         // with MatchCaseInsensitiveNames
-	NaN     bool         // takes the numbers besides that Python's json takes: see Mask
+	NaN     bool         // takes the numbers besides that Python's json takes: see MaskNaN
 
 	plans sync.Map // of types of structs
 }

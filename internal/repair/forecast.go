@@ -115,7 +115,7 @@ func withWord(word string, fixes []rules.Fix) []rules.Fix {
 	return list
 }
 
-// MarkStore is for the findings of the whole check: see Make on records that another program wrote.
+// MarkStore is for the findings of the whole check: see MakePlan on records that another program wrote.
 func (c *Forecast) MarkStore(result *check.Result) {
 	if !manyUnread(c.unread, result) {
 		return

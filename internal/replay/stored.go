@@ -160,7 +160,7 @@ func (w *walker) awaitResults(i int) {
 }
 
 // settleResults gives the tool item at index i to delegations that it answers late. The first
-// result of a call that has a window comes with its batch (see note); others come at any
+// result of a call that has a window comes with its batch (see noteResults); others come at any
 // time: of a child in the background or in another process, and of one that a person had
 // to let go on.
 func (w *walker) settleResults(i int) {

@@ -92,7 +92,7 @@ func isSpoken(s *rules.Subject, i int) bool {
 // adk-python since 1.2 and adk-go write pairs: a parallel agent's name and the child's
 // ("fin.g1.abc.a" is fin/g1, abc/a). What lies below one parallel agent ran side by
 // side, up to the next event of the level itself or of another parallel agent there:
-// a round, as branch.Recompute takes them. Labels of full paths ("root.par1.a") do not
+// a round, as branch.RecomputeLabels takes them. Labels of full paths ("root.par1.a") do not
 // tell; there, groups count as one after the other if their events are.
 type gaps struct {
 	paired   bool // all labels can be read as pairs

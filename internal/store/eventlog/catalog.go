@@ -173,7 +173,7 @@ type owner struct {
 // odd is what few sessions have, so that a million of them take less memory.
 type odd struct {
 	id   table.Value // the last value of the key
-	told int64       // see told
+	told int64       // see shownNumber
 }
 
 // keyID is the last value of the key.

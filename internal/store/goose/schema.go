@@ -166,7 +166,7 @@ func (r *reader) buildLayout() *eventlog.Layout {
 		Relate: func(s *session.Session) {
 			for i := range s.Items {
 				if it := &s.Items[i]; it.Flags.Has(session.Archived) {
-					it.Flags &^= session.SummaryTurn // see metadata.flags
+					it.Flags &^= session.SummaryTurn // see metadata.visibilityFlags
 				}
 			}
 			relateItems(s)

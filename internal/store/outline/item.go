@@ -294,7 +294,7 @@ func (c *coder) codeString(v *string) {
 		c.b = append(c.b, *v...)
 		return
 	}
-	*v = unsafe.String(unsafe.SliceData(c.b), n) // records never change: see Log.Add
+	*v = unsafe.String(unsafe.SliceData(c.b), n) // records never change: see Log.AddItem
 	c.b = c.b[n:]
 }
 

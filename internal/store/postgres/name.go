@@ -59,7 +59,7 @@ func FindMistypedPassword(word string) (secret string, sure bool) {
 type target struct {
 	config *pgconn.Config
 	schema string // the one that was asked for, "" for those that are found
-	note   string // see Name
+	note   string // see RegisterName
 }
 
 // targets are those that were named, by the names that stand for them: so the password of
