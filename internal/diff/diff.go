@@ -58,7 +58,7 @@ func (s *Session) ID() string { return s.latestSession().ID }
 // latestSession is the session after, else before.
 func (s *Session) latestSession() *session.Session { return cmp.Or(s.B, s.A) }
 
-// CountStored is how many items the session has, or had where it is gone.
+// CountStored counts how many items the session has, or had where it is gone.
 func (s *Session) CountStored() int { return len(s.latestSession().Items) }
 
 // Field is a property of a session with its values, "" for none.
@@ -97,7 +97,7 @@ type Record struct {
 // Counts are numbers of one sort of thing.
 type Counts struct{ Added, Gone, Moved, Changed, Equal int }
 
-// CountDiffering is how many are not equal.
+// CountDiffering counts how many are not equal.
 func (c *Counts) CountDiffering() int { return c.Added + c.Gone + c.Moved + c.Changed }
 
 func (c *Counts) countChange(change Change) {

@@ -148,7 +148,7 @@ func (h *htmlPage) renderBlocks(list []Block) (template.HTML, error) {
 	return template.HTML(b.String()), nil
 }
 
-// encodeSeen is what viewers saw of an item: for each yes or no, and the number of the reason.
+// encodeSeen encodes what viewers saw of an item: for each yes or no, and the number of the reason.
 func (h *htmlPage) encodeSeen(list []Seen) string {
 	words := make([]string, len(list))
 	for i, s := range list {

@@ -190,7 +190,7 @@ func (p *Page) printTable(t Table) {
 	}
 }
 
-// printSource is a whole text in a fence that it cannot end.
+// printSource prints a whole text in a fence that it cannot end.
 func (p *Page) printSource(s Source) {
 	if s.Text == "" {
 		return

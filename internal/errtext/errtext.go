@@ -305,7 +305,7 @@ var (
 	closing = pattern.Lazy("^(?:\\.?[\\s\x00\x01]*(?:$|\n)|…|\\. |\\.?['\"’”`\\\\)\\]},])")
 )
 
-// listIDs are the ids in the text between two places, or, if the end is not known, as long
+// listIDs lists the ids in the text between two places, or, if the end is not known, as long
 // as another one follows.
 func (t text) listIDs(from, to int) (ids []span) {
 	if to >= 0 {

@@ -151,7 +151,7 @@ type match struct {
 // saysSame reports whether a wording would say the same again.
 func (m match) saysSame(w *wording) bool { return m.row == w.row || m.meaning == w.meaning }
 
-// findPieces is where the pieces are, of which some are found, and the next one from an index
+// findPieces finds where the pieces are, of which some are found, and the next one from an index
 // on; nil where they are not.
 func (w *wording) findPieces(letters string, from int, found []span) []span {
 	n := len(found)

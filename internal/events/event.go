@@ -301,7 +301,7 @@ func splitMembers(data []byte, o *object) bool {
 	}) && data[len(data)-1] == '}' && s.IsAtEnd()
 }
 
-// readExactly is the reference for what split finds, and says what is wrong.
+// readExactly reads the reference for what split finds, and says what is wrong.
 func (p *parser) readExactly(data []byte, o *object) error {
 	*o = object{}
 	p.reset(data)
@@ -350,7 +350,7 @@ func (p *parser) readInner(value jsontext.Value, o *object) {
 	}
 }
 
-// readElements are the elements of an array within an event that was read.
+// readElements reads the elements of an array within an event that was read.
 func (p *parser) readElements(array jsontext.Value) (list []jsontext.Value) {
 	if array.Kind() != '[' {
 		return nil

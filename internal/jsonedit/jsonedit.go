@@ -80,7 +80,7 @@ func nothingAt(pointer string) error {
 	return fmt.Errorf("the document has no place for a value at %q", pointer)
 }
 
-// findHolder is the innermost container on the way of a pointer, and the name that
+// findHolder finds the innermost container on the way of a pointer, and the name that
 // the value has in it.
 func findHolder(doc []byte, pointer string) (in container, name string, err error) {
 	if !jsontext.Pointer(pointer).IsValid() {
@@ -261,7 +261,7 @@ func (x *Index) Raw(pointer string) ([]byte, bool) {
 	return x.doc[at.value:at.to:at.to], ok
 }
 
-// findPart is where the value at a pointer is.
+// findPart finds where the value at a pointer is.
 func (x *Index) findPart(pointer jsontext.Pointer) (part, bool) {
 	if pointer == "" {
 		return x.containerAt("", func() container { return wholeDocument(x.masked) }).lastPart("")

@@ -20,7 +20,7 @@ func (n *Names[T]) Set(name string, of T) {
 	}{name, of})
 }
 
-// FindName is the value of a name, nil for none.
+// FindName finds the value of a name, nil for none.
 func FindName[S string | []byte, T any](n *Names[T], name S) *T {
 	if n == nil {
 		return nil

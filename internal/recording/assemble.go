@@ -157,7 +157,7 @@ func dropTold(list []*node, told map[string]*session.Session) []*node {
 	return kept
 }
 
-// buildTrees are the sessions as a correct runtime would have stored them.
+// buildTrees builds the sessions as a correct runtime would have stored them.
 func (a *assembly) buildTrees() []*session.Tree {
 	var list []*session.Tree
 	for _, root := range a.roots {

@@ -61,7 +61,7 @@ func (r *Recorder) openDelegation(from, to string) *openSession {
 	return s
 }
 
-// findCaller is the session with the call that asks the agent, and the call: of
+// findCaller finds the session with the call that asks the agent, and the call: of
 // those that fit best the one of the agent who asks, else the innermost. Where no
 // call fits it is whoever can speak. An agent that opens a session without a switch
 // runs a skill for itself.
@@ -81,7 +81,7 @@ func (r *Recorder) findCaller(from, to string) (*openSession, *openCall) {
 	return parent, best
 }
 
-// findClosing is the innermost delegation that the end of a switch closes, nil when
+// findClosing finds the innermost delegation that the end of a switch closes, nil when
 // none of that name is open.
 func (r *Recorder) findClosing(e *Event) *openSession {
 	return r.latestOpen(func(s *openSession) bool { return s.switched && s.frame.Agent == e.From && s.frame.Caller == e.To })

@@ -172,7 +172,7 @@ func SessionHeading(id, name string) document.Heading {
 	return document.Heading{Level: 2, ID: id, Short: rules.ShortID(id), Text: document.Words(Title(name))}
 }
 
-// CountAre is a number with its noun and its verb: "1 session is", "2 sessions are".
+// CountAre counts a number with its noun and its verb: "1 session is", "2 sessions are".
 func CountAre(n int, noun string) string {
 	return ui.Count(n, noun) + map[bool]string{true: " is", false: " are"}[n == 1]
 }

@@ -96,7 +96,7 @@ func (a Apply) Run(ctx context.Context, ed store.Editor, plan *Plan) (*Receipt, 
 	return r, errors.Join(err, closed)
 }
 
-// measureLockTime is for how long a batch may lock the store: for longer where reading the digests
+// measureLockTime measures for how long a batch may lock the store: for longer where reading the digests
 // of a few sessions takes a while. A batch reads these, and the trees besides.
 func (a *application) measureLockTime() (time.Duration, error) {
 	var few []string // a file is read as a whole in any case

@@ -130,7 +130,7 @@ func (d *draft) applyEdit(e session.Edit) error {
 	return fmt.Errorf("sessctl does not know this change")
 }
 
-// findRecord is the element of a record, whatever part of it the reference means; nil
+// findRecord finds the element of a record, whatever part of it the reference means; nil
 // when there is none.
 func (d *draft) findRecord(r session.Ref) *list.Element {
 	r.Pointer = ""
@@ -271,7 +271,7 @@ func (d *draft) createSession(e session.Edit) error {
 	return d.insertPrologue(child, call, made)
 }
 
-// findCall is the call that an edit takes the task from, and the item that made it.
+// findCall finds the call that an edit takes the task from, and the item that made it.
 func (d *draft) findCall(r *session.CallRef) (*session.Call, *entry, error) {
 	if r == nil {
 		return nil, nil, fmt.Errorf("the change names no call")
@@ -368,7 +368,7 @@ func (d *draft) joinResult(r *session.Result, e session.Edit) bool {
 	return false
 }
 
-// composeItem is the item that an edit describes. It has the time of the call that
+// composeItem composes the item that an edit describes. It has the time of the call that
 // it belongs to, because a repair has no clock, and whoever sees the call sees it.
 func (d *draft) composeItem(e session.Edit) (session.Item, error) {
 	n := e.New

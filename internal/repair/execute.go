@@ -334,7 +334,7 @@ func (r *rehearsal) retryLeftOut(planned int) bool {
 	return len(r.left) < n
 }
 
-// selectWritable are those of some fixes that the store can write behind the planned ones, all
+// selectWritable selects those of some fixes that the store can write behind the planned ones, all
 // together. It parts what the store does not take, by the items that the store names, or else
 // into halves, until that is one fix. Of many that are all named, each is left out: trying
 // them one by one would take a rehearsal for each.

@@ -58,7 +58,7 @@ func TestPairsOfRandomProgramsGetTheSameShape(t *testing.T) {
 	}
 }
 
-// splitShape is a shape session by session.
+// splitShape splits a shape session by session.
 func splitShape(shape string) []string {
 	list := strings.Split("\n"+strings.TrimSuffix(shape, "\n"), "\nsession ")
 	return list[1:]

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// computeDigest is the digest of a plan as it is read again.
+// computeDigest computes the digest of a plan as it is read again.
 func (p *Plan) computeDigest() (string, error) {
 	data, err := json.Marshal(p)
 	var bare Plan

@@ -193,7 +193,7 @@ func (a *application) applyInParts(trees []*Tree) error {
 // whose trace in the receipt could not: nothing is tried again then.
 var errUnclean = errors.New("a failed change could not be reversed")
 
-// joinUnclean is the error of a batch, and of what was done to take it back.
+// joinUnclean joins the error of a batch, and of what was done to take it back.
 func joinUnclean(err, failed error) error {
 	if failed == nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/forest"
 )
 
-// buildTree is what the edits made of the tree: with positions, and with every index
+// buildTree builds what the edits made of the tree: with positions, and with every index
 // that counts in a changed list of items counted anew.
 func (d *draft) buildTree() *session.Tree {
 	faults := d.itemFaults()
@@ -79,7 +79,7 @@ func (d *draft) itemFaults() map[string][]session.Fault {
 	return faults
 }
 
-// buildSession is the session with its items in their order and at their positions. Where
+// buildSession builds the session with its items in their order and at their positions. Where
 // positions change at all, one that is stored as no number becomes one, which mends it.
 func (b *draftSession) buildSession(faults map[string][]session.Fault) *session.Session {
 	s := b.Session
@@ -123,7 +123,7 @@ func (b *draftSession) setPosition(it *session.Item, position int64) {
 	it.Position = position
 }
 
-// buildItem is the item without what was taken out of it; says is false when
+// buildItem builds the item without what was taken out of it; says is false when
 // nothing is left.
 func (e *entry) buildItem() (it session.Item, says bool) {
 	it = e.Item

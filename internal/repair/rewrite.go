@@ -455,7 +455,7 @@ func (d *draft) setValue(e session.Edit) error {
 	return err
 }
 
-// findTarget is the session whose own record a reference means, or the item.
+// findTarget finds the session whose own record a reference means, or the item.
 func (d *draft) findTarget(r session.Ref) (*draftSession, *entry, error) {
 	if r.Table == session.TableSessions {
 		if b := d.byID[r.Key]; b != nil {

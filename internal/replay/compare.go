@@ -131,7 +131,7 @@ func hasFailedResult(it session.Item) bool {
 	return slices.ContainsFunc(it.Results, func(r session.Result) bool { return r.IsError })
 }
 
-// findRebuilt is the stored session that a repair made of what had leaked of a recorded
+// findRebuilt finds the stored session that a repair made of what had leaked of a recorded
 // one, nil for none: behind the call that started it. The reference to it is known
 // then.
 func (c *comparer) findRebuilt(s *session.Session, stored map[string]*session.Session) *session.Session {

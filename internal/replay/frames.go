@@ -71,7 +71,7 @@ func (f *frames) noteAnswers(it *session.Item) (maker *Frame) {
 	return maker
 }
 
-// findFrame is the frame of an item without a twin, by its agent and time.
+// findFrame finds the frame of an item without a twin, by its agent and time.
 func (f *frames) findFrame(it *session.Item) *Frame {
 	if found := f.climbFrames(it, f.isUnsaved); found != nil {
 		return found
@@ -282,7 +282,7 @@ func (t *Trace) sessionReplay(s *session.Session) *Session {
 	return t.bySession[s]
 }
 
-// findDelegation is the nth call of an item as a delegation, nil when there is no
+// findDelegation finds the nth call of an item as a delegation, nil when there is no
 // item or it is no own delegation of its session.
 func (t *Trace) findDelegation(at *TreeItem, nth int) *Delegation {
 	if at == nil {

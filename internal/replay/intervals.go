@@ -60,7 +60,7 @@ func (p *pair) storedCall(d *Delegation) *session.Call {
 	return call
 }
 
-// findClosing is the index of the stored item, from begin on, that ends a recorded
+// findClosing finds the index of the stored item, from begin on, that ends a recorded
 // delegation: its result, also one that was not recorded; where that is missing
 // the caller's next turn or the user's, or behind the last item.
 func (p *pair) findClosing(d *Delegation, begin int, below []heard) int {

@@ -23,7 +23,7 @@ func (v *Invocation) First() int { return v.Items[0] }
 // Last is the index of its last item.
 func (v *Invocation) Last() int { return v.Items[len(v.Items)-1] }
 
-// ListInvocations are those of a session that anything is sent of, in the order in which
+// ListInvocations lists those of a session that anything is sent of, in the order in which
 // they began. One that only brings results for calls of another one, after an
 // approval, is a part of that one.
 func ListInvocations(s *session.Session) []*Invocation {

@@ -272,7 +272,7 @@ func IsSpeechless(s *session.Session) bool {
 // value a type.
 type memo map[reflect.Type]any
 
-// ComputeOnce is the value of a type, made at the first call.
+// ComputeOnce computes the value of a type, made at the first call.
 func ComputeOnce[T any](known *memo, compute func() T) T {
 	key := reflect.TypeFor[T]()
 	if value, is := (*known)[key]; is {

@@ -89,7 +89,7 @@ func (s *Subject) withoutRepeats() *Refused {
 // sanitiser.
 func (s *Subject) AlwaysMended() bool { return s.Mender != nil && s.Mender.Always }
 
-// findHalves are the calls whose id no result of the request has, and the results whose id no
+// findHalves finds the calls whose id no result of the request has, and the results whose id no
 // call has.
 func (s *Subject) findHalves() *Refused {
 	made, answered := map[string]bool{}, map[string]bool{}

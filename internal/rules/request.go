@@ -63,7 +63,7 @@ func (s *Subject) MessageNumbers(profile *Profile) []int {
 	return byItem
 }
 
-// countMessages is the number of messages that an item is, 0 for one that says nothing.
+// countMessages counts the number of messages that an item is, 0 for one that says nothing.
 func (s Shape) countMessages(it *session.Item) int {
 	switch {
 	case s == Flat:
@@ -214,7 +214,7 @@ func (s *Subject) SentItems() iter.Seq2[int, *session.Item] {
 // Spot is the place of a block in a session.
 type Spot struct{ Item, Block int }
 
-// FindSpots are the places of the blocks in the next request that fit.
+// FindSpots finds the places of the blocks in the next request that fit.
 func (s *Subject) FindSpots(fits func(*session.Item, *session.Block) bool) []Spot {
 	var list []Spot
 	for i, it := range s.SentItems() {

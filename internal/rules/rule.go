@@ -33,7 +33,7 @@ var severities = []string{"info", "warning", "error"}
 
 func (s Severity) String() string { return severities[s] }
 
-// ParseSeverity is the inverse of Severity.String; unknown names give Info.
+// ParseSeverity parses the inverse of Severity.String; unknown names give Info.
 func ParseSeverity(name string) (severity Severity, known bool) {
 	i := slices.Index(severities, name)
 	return Severity(max(i, 0)), i >= 0

@@ -24,7 +24,7 @@ type Viewer struct{ Agent, branch, Scope string }
 // A test makes it small.
 var mostShown = 200_000
 
-// splitViewers are the subjects of a session: itself, or one for each of several viewers,
+// splitViewers splits the subjects of a session: itself, or one for each of several viewers,
 // in the order in which they speak first. Where the last speaker has no branch, it
 // is the one that goes on, and comes first.
 func (p *Pass) splitViewers(s *Subject) []*Subject {

@@ -24,7 +24,7 @@ var kinds = []string{"message", "sub_session", "summary", "other"}
 
 func (k Kind) String() string { return kinds[k] }
 
-// ParseKind is the inverse of Kind.String; unknown names give Other.
+// ParseKind parses the inverse of Kind.String; unknown names give Other.
 func ParseKind(name string) (kind Kind, known bool) {
 	if i := slices.Index(kinds, name); i >= 0 {
 		return Kind(i), true
@@ -70,7 +70,7 @@ func (r *Role) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// ParseRole is the inverse of Role.String; unknown names give NoRole.
+// ParseRole parses the inverse of Role.String; unknown names give NoRole.
 func ParseRole(name string) Role {
 	if name == "developer" {
 		return System

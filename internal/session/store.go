@@ -20,7 +20,7 @@ var writers = []string{"unknown", "live", "dead"}
 
 func (w Writer) String() string { return writers[w] }
 
-// ParseWriter is the inverse of Writer.String; unknown names give WriterUnknown.
+// ParseWriter parses the inverse of Writer.String; unknown names give WriterUnknown.
 func ParseWriter(name string) Writer { return Writer(max(slices.Index(writers, name), 0)) }
 
 // WriterOf says whether a session may still be written to.

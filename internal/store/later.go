@@ -33,7 +33,7 @@ func (l *Later) Fault(at session.Ref) session.Fault {
 // Doubt adds why a repair could do harm, and in what the store is not as known.
 func (l *Later) Doubt(found, why string) { l.Found, l.Doubts = found, append(l.Doubts, why) }
 
-// ReadOnly is the reason why the store is not repaired in place, "" where it is.
+// ReadOnly reads the reason why the store is not repaired in place, "" where it is.
 func (l *Later) ReadOnly() string {
 	if len(l.Doubts) == 0 {
 		return ""

@@ -309,7 +309,7 @@ func finishItem(it *session.Item) {
 	}
 }
 
-// readRun is the record of a run that the words behind "run" describe.
+// readRun reads the record of a run that the words behind "run" describe.
 func (r *reader) readRun(list []string) session.Run {
 	run := session.Run{ID: list[0], State: "completed"}
 	for _, word := range list[1:] {

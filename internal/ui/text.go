@@ -21,7 +21,7 @@ func Bytes(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
 // Number is a number with its thousands parted: "2,397".
 func Number(n int) string { return humanize.Comma(int64(n)) }
 
-// Count is a number with its noun: "1 item", "2,397 items".
+// Count counts a number with its noun: "1 item", "2,397 items".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -50,7 +50,7 @@ func AsSentence(text string) string {
 	return EndSentence(text)
 }
 
-// JoinSentences are the sentences that are not empty, in one text.
+// JoinSentences joins the sentences that are not empty, in one text.
 func JoinSentences(list ...string) string {
 	return strings.Join(slices.DeleteFunc(list, func(s string) bool { return s == "" }), " ")
 }

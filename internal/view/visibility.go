@@ -381,7 +381,7 @@ func (s *coverage) noViewerError(q Question) error {
 	return problem.New(problem.Usage, "`--branch ''` shows what an agent without a branch would see.", "no agent has spoken in session %s yet", short)
 }
 
-// listWords are the different words of a list, as many as people read.
+// listWords lists the different words of a list, as many as people read.
 func listWords(words []string) string {
 	const most = 20
 	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })

@@ -251,7 +251,7 @@ func (r *reading) newViewer(models []Model) Viewer {
 	return v
 }
 
-// findSpeakers are all that produced events and that the question asks for. Where
+// findSpeakers finds all that produced events and that the question asks for. Where
 // agents are kept apart by sessions, the session is who speaks.
 func (s *coverage) findSpeakers(q Question, bySession bool) []*reading {
 	var list []*reading

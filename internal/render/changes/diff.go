@@ -272,7 +272,7 @@ func tallySentence(d *render.DiffOptions, t *diff.Tally) string {
 
 func areEqual(n int) string { return render.CountAre(n, "session") + " equal" }
 
-// countWords is "2 items added, 1 gone": the first number has the noun, and zeros are left
+// countWords counts "2 items added, 1 gone": the first number has the noun, and zeros are left
 // out.
 func countWords(noun string, counts []int, words ...string) string {
 	text := ""

@@ -313,7 +313,7 @@ func (r *repairPage) allowableRepairs(left []*check.Finding) document.List {
 	return list
 }
 
-// listCommand is the command that lists what is left: a repair finds what --deep finds.
+// listCommand lists the command that lists what is left: a repair finds what --deep finds.
 func (r *repairPage) listCommand(left []*check.Finding) string {
 	if slices.ContainsFunc(left, func(f *check.Finding) bool { return f.Rule.Deep || f.Deep }) {
 		return r.Check + " --deep"

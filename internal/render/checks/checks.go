@@ -30,7 +30,7 @@ var Formats = []Format{
 	{Name: "html", New: ci.HTML},
 }
 
-// FindFormat is the format with a name, nil where there is none.
+// FindFormat finds the format with a name, nil where there is none.
 func FindFormat(name string) *Format {
 	for i := range Formats {
 		if Formats[i].Name == name {
@@ -40,7 +40,7 @@ func FindFormat(name string) *Format {
 	return nil
 }
 
-// FormatNames are the names of all formats of a check.
+// FormatNames formats the names of all formats of a check.
 func FormatNames() []string {
 	names := make([]string, len(Formats))
 	for i, f := range Formats {

@@ -280,7 +280,7 @@ func repairOf(f *check.Finding) string {
 	return "no"
 }
 
-// listFindings are the findings one by one, those of the newest session first. A stream and a
+// listFindings lists the findings one by one, those of the newest session first. A stream and a
 // recording keep their order, as their lines do. The cap leaves something of the newest
 // session, however much there is about the store itself.
 func (c *checkText) listFindings(r *check.Result, fresh []*check.Finding) document.Document {

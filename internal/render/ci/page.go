@@ -88,7 +88,7 @@ func (c *collected) summaryLine() string {
 	return text + render.LeftOut(findings)
 }
 
-// locatePath is the path of a store for those who know the folder of the run: what is
+// locatePath locates the path of a store for those who know the folder of the run: what is
 // below it without it, with slashes on every system.
 func (c *collected) locatePath(path string) string {
 	if path == "-" {

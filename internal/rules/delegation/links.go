@@ -87,7 +87,7 @@ type Spawn struct {
 	From, To *rules.Subject
 }
 
-// ListSpawns are the delegations of the tree whose child is stored, in the order of the
+// ListSpawns lists the delegations of the tree whose child is stored, in the order of the
 // sessions and items. A child that several of them share comes with each: SC707 is
 // about those. A call that leads back up starts no child: SC706.
 func ListSpawns(p *rules.Pass) []Spawn {

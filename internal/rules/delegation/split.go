@@ -11,7 +11,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// splitFix is the fix that parts a session which several calls share. Of calls that ran at
+// splitFix splits the fix that parts a session which several calls share. Of calls that ran at
 // the same time the one that came first keeps it, and every other one gets a session of
 // its own with what it started there; calls that ran one after another keep it, too.
 // why says what is in the way, "" when nothing is.

@@ -122,7 +122,7 @@ func siblingResultOf(r *session.Result) (siblingResult, bool) {
 	return siblingResult{r.CallID, r.Digest}, r.CallID != "" && r.Digest != 0 && !r.IsError && !r.Synthetic
 }
 
-// findOrigin is the sibling's item that the child's item at index i is a copy of, nil
+// findOrigin finds the sibling's item that the child's item at index i is a copy of, nil
 // when the child can have produced it itself.
 func (f *family) findOrigin(s *delegation.Spawn, i int) *produced {
 	it := &s.To.Items[i]

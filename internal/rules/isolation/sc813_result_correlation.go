@@ -110,5 +110,5 @@ func hasQuestion(s *delegation.Spawn) bool {
 	})
 }
 
-// formatSeconds is a time for people.
+// formatSeconds formats a time for people.
 func formatSeconds(d time.Duration) string { return d.Round(100 * time.Millisecond).String() }

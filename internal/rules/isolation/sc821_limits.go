@@ -68,7 +68,7 @@ func exceededSteps(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
 // and code. No tokenizer is asked.
 const bytesPerToken = 4
 
-// estimateTokens is about how many tokens the texts of an item are, calls and results with
+// estimateTokens estimates about how many tokens the texts of an item are, calls and results with
 // them. Images are no text; where texts are not loaded, items with such are left out.
 func estimateTokens(it *session.Item) int {
 	if it.Body == nil {

@@ -17,7 +17,7 @@ type stray struct {
 	items []int
 }
 
-// findStrays are those of the tree, each item with the first call that explains it. What
+// findStrays finds those of the tree, each item with the first call that explains it. What
 // the replay takes for a leak is none of them.
 func findStrays(p *rules.Pass) []stray {
 	var list []stray

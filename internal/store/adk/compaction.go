@@ -22,7 +22,7 @@ func spanTime(v jsontext.Value) column.Stamp {
 	return s
 }
 
-// readCompaction is that of an event of adk-js, which says itself that it is one
+// readCompaction reads that of an event of adk-js, which says itself that it is one
 // (compacted_event.ts). What is no text is sent as it is stored.
 func (e *event) readCompaction() *compaction {
 	text := string(e.CompactedContent)

@@ -254,7 +254,7 @@ func (e *event) agentName(user string) string {
 	return e.Author
 }
 
-// makeOther is an event that no request ever holds: a change of the state, an error. It
+// makeOther makes an event that no request ever holds: a change of the state, an error. It
 // says the same at another time.
 func makeOther(it *session.Item, s *stored) {
 	it.Kind = session.Other
@@ -555,7 +555,7 @@ func rawText(v jsontext.Value) string {
 	return column.View([]byte(v))
 }
 
-// quoteName is a name from the store in a sentence.
+// quoteName quotes a name from the store in a sentence.
 func quoteName(name string) string { return strconv.QuoteToASCII(name) }
 
 // markUnsigned says of the first call that it lacks its signature, where the document names

@@ -171,7 +171,7 @@ const (
 	credential   = "adk_request_credential"
 )
 
-// findQuestions are the calls that an event asks a person about, by the ids of the
+// findQuestions finds the calls that an event asks a person about, by the ids of the
 // questions, nil for none.
 func findQuestions(g generation, s *stored) (about *map[string]string) {
 	if s.Content == nil {

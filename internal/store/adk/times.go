@@ -119,7 +119,7 @@ const (
 	farthest = 14 * time.Hour
 )
 
-// guessZone is how far the clock of the items was from UTC, in which a summary gives its
+// guessZone guesses how far the clock of the items was from UTC, in which a summary gives its
 // limits: these are the times of the first and of the last event that it covers. Where
 // no zone makes them so, the summary was written right behind its end.
 func (c *span) guessZone(items []session.Item, written time.Time) time.Duration {

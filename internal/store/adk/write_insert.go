@@ -24,7 +24,7 @@ func insertResults(s *session.Session, it *session.Item, neighbour *docedit.Row,
 	return near.composeEvent(it, id, near.composeResponses(s, it))
 }
 
-// composeResponses are the parts with the results that a new event has.
+// composeResponses composes the parts with the results that a new event has.
 func (r *revision) composeResponses(s *session.Session, it *session.Item) []byte {
 	var part, said spot // of the neighbour
 	if calls, results := r.callSpots(r.partSpots()); len(results) > 0 {
@@ -75,7 +75,7 @@ func toolOf(s *session.Session, it *session.Item, result *session.Result) string
 	return name
 }
 
-// composeEvent is the row of a new event that has some parts: a neighbour of the event that is
+// composeEvent composes the row of a new event that has some parts: a neighbour of the event that is
 // revised, in the same forms.
 func (r *revision) composeEvent(it *session.Item, id string, parts []byte) ([]table.Field, error) {
 	stored := r.Value("timestamp")
@@ -106,7 +106,7 @@ func (r *revision) composeEvent(it *session.Item, id string, parts []byte) ([]ta
 	return row, nil
 }
 
-// composeDocument is the document of a new event that has some parts, so many
+// composeDocument composes the document of a new event that has some parts, so many
 // places later.
 func (r *revision) composeDocument(it *session.Item, id string, parts []byte, later int64) ([]byte, error) {
 	document := spot{Column: "event_data"}
@@ -184,14 +184,14 @@ func (r *Revision) Answers(member string) []docedit.Spot {
 // Document is what the revision has come to.
 func (r *Revision) Document() []byte { return r.Row.Document("event_data") }
 
-// ComposeResponse is the document of a new event of session s with the result that its item
+// ComposeResponse composes the document of a new event of session s with the result that its item
 // it has, so many microseconds later than the event that is revised, in whose form it
 // is.
 func (r *Revision) ComposeResponse(s *session.Session, it *session.Item, id string, later int64) ([]byte, error) {
 	return r.composeDocument(it, id, r.composeResponses(s, it), later)
 }
 
-// ComposePart is the same for a result that was one of the event that is revised; own as in
+// ComposePart composes the same for a result that was one of the event that is revised; own as in
 // Update.
 func (r *Revision) ComposePart(c *change.Item, own func(v change.Value) docedit.Place, id string, later int64) ([]byte, error) {
 	if err := r.applyChange(c, own); err != nil {

@@ -18,7 +18,7 @@ type member struct {
 	value []byte
 }
 
-// composeObject is a JSON object, with the names of the writer of a neighbour: at is an
+// composeObject composes a JSON object, with the names of the writer of a neighbour: at is an
 // object of that which is like it. Members of that which say nothing are said so again,
 // as writers that leave none out do.
 func (r *revision) composeObject(spelled spelling, at spot, members ...member) []byte {
@@ -109,7 +109,7 @@ func (r *revision) hasPickle() bool {
 // if need be (docs/stores/adk.md#what-is-read).
 var dictionaries = []string{"state_delta", "artifact_delta", "requested_auth_configs", "requested_tool_confirmations"}
 
-// composeEmptyActions are those of an event that did nothing besides, in the form of a
+// composeEmptyActions composes those of an event that did nothing besides, in the form of a
 // neighbour: with the members that its writer knows (docs/stores/adk.md#what-is-read), as the next reader is as
 // old or new as that; nil where that has none.
 func (r *revision) composeEmptyActions() ([]byte, error) {

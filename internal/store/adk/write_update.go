@@ -58,7 +58,7 @@ func (r *revision) placeIn(list []spot, v change.Value) docedit.Place {
 	return docedit.Place{}
 }
 
-// findPlace is how a value of the event itself is written.
+// findPlace finds how a value of the event itself is written.
 func (r *revision) findPlace(c *change.Item, v change.Value) docedit.Place {
 	switch v.Field {
 	case session.FieldText:
@@ -173,7 +173,7 @@ func newRevision(row docedit.Record) *revision { return &revision{docedit.NewRow
 // spot is where a value stands in a row.
 type spot = docedit.Spot
 
-// listMembers are those of an object, as far as it can be read.
+// listMembers lists those of an object, as far as it can be read.
 func (r *revision) listMembers(at spot) iter.Seq2[string, jsontext.Value] {
 	return func(yield func(name string, value jsontext.Value) bool) {
 		dec := jsontext.NewDecoder(bytes.NewReader(jsonscan.MaskNaN(r.Raw(at))), goJSON)

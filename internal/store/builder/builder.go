@@ -28,7 +28,7 @@ type Section struct {
 
 var comment = regexp.MustCompile(`(?m)^-- .*\n`)
 
-// ParseSections are the parts of a file, which begins with a comment.
+// ParseSections parses the parts of a file, which begins with a comment.
 func ParseSections(text string) []Section {
 	var list []Section
 	for _, part := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n--- ")[1:] {

@@ -202,7 +202,7 @@ func decodeLine[T any](line []byte) (value T, usable bool, wrong *damage) {
 	return again, json.Unmarshal(line, &again, tolerant) == nil, &damage{session.Undecodable, err}
 }
 
-// decodeItem is decode for items. A sub-session item with doubled names is not
+// decodeItem decodes decode for items. A sub-session item with doubled names is not
 // usable: a doubled member could make it another link than the index has seen.
 func decodeItem(line []byte) (rec itemLine, usable bool, wrong *damage) {
 	rec, usable, wrong = decodeLine[itemLine](line)
@@ -212,7 +212,7 @@ func decodeItem(line []byte) (rec itemLine, usable bool, wrong *damage) {
 	return rec, usable, wrong
 }
 
-// readBlocks are the parts of a message: those that "blocks" lists, completed from
+// readBlocks reads the parts of a message: those that "blocks" lists, completed from
 // the other members, and behind them, in the usual order, those that it leaves
 // out. nil when the message tells of no more than a text, calls and results.
 func (r *itemReader) readBlocks(rec *itemLine, number int64) []session.Block {
@@ -272,7 +272,7 @@ func usualBlocks(rec *itemLine) (list []session.Block, telling bool) {
 	return list, telling
 }
 
-// readBlock is a block as the list gives it.
+// readBlock reads a block as the list gives it.
 func (r *itemReader) readBlock(given *blockLine, rec *itemLine, number int64) session.Block {
 	b := session.Block{
 		Kind: blockKind(given.Type), ID: given.ID, With: given.With, Unsigned: given.Unsigned, Empty: given.Empty,
@@ -377,7 +377,7 @@ func (m delegationMember) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return json.MarshalEncode(enc, m.given)
 }
 
-// readDelegation is what a call says about the child it starts: what the member
+// readDelegation reads what a call says about the child it starts: what the member
 // gives, completed from the arguments of the tool.
 func (c *callLine) readDelegation() *session.Delegation {
 	known := session.DelegationFor(c.Name, string(c.Args))
@@ -411,7 +411,7 @@ func usualDelegation(args string) *session.Delegation {
 	return session.DelegationFor("transfer_task", args)
 }
 
-// encodeDelegation is the member that gives d back to a reader of the call.
+// encodeDelegation encodes the member that gives d back to a reader of the call.
 func encodeDelegation(tool, args string, d *session.Delegation) delegationMember {
 	if d == nil {
 		return delegationMember{null: session.IsDelegation(tool)}

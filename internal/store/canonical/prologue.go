@@ -8,7 +8,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// composePrologue is what a child of the call starts with: its task between the tags
+// composePrologue composes what a child of the call starts with: its task between the tags
 // by which a reader knows it, and the word to begin. Arguments that do not
 // parse are the task as they are.
 func composePrologue(call *session.Call) (title string, items []session.Item) {
@@ -35,7 +35,7 @@ func composePrologue(call *session.Call) (title string, items []session.Item) {
 	return title, []session.Item{composeSaidItem(session.System, text, 0), composeSaidItem(session.User, "Please proceed.", session.Implicit)}
 }
 
-// composeSaidItem is a new message without a time, with the digests that it will have when
+// composeSaidItem composes a new message without a time, with the digests that it will have when
 // it is read.
 func composeSaidItem(role session.Role, text string, flags session.Flags) session.Item {
 	rec := itemLine{Role: role.String(), Text: textMember{string: text}}

@@ -191,7 +191,7 @@ func (l *lineText) removeElements(pointer string, gone []int) {
 	l.setJSON(pointer, listOf(list))
 }
 
-// listOf is the JSON list of values.
+// listOf lists the JSON list of values.
 func listOf(values []jsontext.Value) jsontext.Value {
 	list := jsontext.Value("[")
 	for i, v := range values {

@@ -184,7 +184,7 @@ func (s *stream) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	}
 }
 
-// listHeads are fresh copies: a tree belongs to whom it was yielded to.
+// listHeads lists fresh copies: a tree belongs to whom it was yielded to.
 func (s *stream) listHeads() []forest.Head {
 	heads := make([]forest.Head, len(s.index.sessions))
 	for i, e := range s.index.sessions {

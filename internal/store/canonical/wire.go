@@ -245,7 +245,7 @@ func parseTime(text looseText) (time.Time, bool) {
 	return t, err == nil
 }
 
-// formatTime is the inverse of parseTime for years 0 to 9999.
+// formatTime formats the inverse of parseTime for years 0 to 9999.
 func formatTime(t time.Time) looseText {
 	if t.IsZero() {
 		return ""

@@ -78,7 +78,7 @@ func (t *trunk) findLostBranch() (first int, lost join, err error) {
 // isMessage reports whether a line says something to a model.
 func (c *chain) isMessage(i int) bool { return c.nodes[i].kind == user || c.nodes[i].kind == assistant }
 
-// findTops are the lines of the chain, and the first line of the branch that each is on.
+// findTops finds the lines of the chain, and the first line of the branch that each is on.
 func (c *chain) findTops() (list []int, tops []int32) {
 	for i, within := range c.within {
 		if within {

@@ -298,13 +298,13 @@ func (c *chain) checkCallsOffBranch() {
 	}
 }
 
-// findLine is the line of the chain with an identifier.
+// findLine finds the line of the chain with an identifier.
 func (c *chain) findLine(uuid filelog.Name) (int, bool) {
 	i, ok := c.at[uuid]
 	return int(i), ok && c.within[i]
 }
 
-// findLeaf is the line that the next request ends with.
+// findLeaf finds the line that the next request ends with.
 func (c *chain) findLeaf(list []int) int {
 	last := -1
 	for _, i := range list {

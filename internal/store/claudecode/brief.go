@@ -10,7 +10,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/forest"
 )
 
-// readBrief is the session of a transcript without items, as far as its first and its last lines
+// readBrief reads the session of a transcript without items, as far as its first and its last lines
 // tell, with those of the sub-agents that have files directly below it; nil where nothing was
 // said.
 func (c *claude) readBrief(ctx context.Context, t transcript) (*session.Tree, error) {

@@ -75,7 +75,7 @@ type reader struct {
 	each       func(*part)
 }
 
-// readItems are those of a session, and their faults.
+// readItems reads those of a session, and their faults.
 func (r *reader) readItems(s *session.Session, of func(*node) bool) error {
 	p := &part{Session: s, in: r, lines: map[string][]int{}}
 	groups := r.groupLines(of)

@@ -126,7 +126,7 @@ func parseLine(text []byte) (l line, said message, wrong string) {
 	return l, said, jsonscan.DescribeError(err, kindTitle)
 }
 
-// parseBlocks are the parts of a message: a text stands for one block of text.
+// parseBlocks parses the parts of a message: a text stands for one block of text.
 func parseBlocks(content jsontext.Value) (list []block, ok bool) {
 	switch content.Kind() {
 	case '"':

@@ -30,7 +30,7 @@ type note struct {
 // writerOf is who writes to a session, whatever is behind its name (transcript.copied).
 func (l liveness) writerOf(id string) session.Writer { return l[strings.Split(id, "@")[0]].writer }
 
-// findLiving are the processes that have sessions of a folder: that of Claude Code, or of a
+// findLiving finds the processes that have sessions of a folder: that of Claude Code, or of a
 // project in it.
 func findLiving(folder string) liveness {
 	if full, err := filepath.Abs(folder); err == nil && filepath.Base(filepath.Dir(full)) == projects {

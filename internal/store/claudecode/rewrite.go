@@ -36,7 +36,7 @@ type rewrite struct {
 	apart   map[*filelog.Run]bool          // that are taken apart
 }
 
-// composeFiles is what becomes of the files of a tree. text reads one as a whole.
+// composeFiles composes what becomes of the files of a tree. text reads one as a whole.
 func (c *claude) composeFiles(ctx context.Context, tree *store.Change, text func(name string) ([]byte, error)) (map[string][]filelog.Splice, error) {
 	all, err := change.CompareSessions(tree)
 	if err != nil {
@@ -487,7 +487,7 @@ func (f *rewrite) addResultLine(r *session.Result, pl *place) (uuid filelog.Name
 	return uuid
 }
 
-// findGap is the one line that names a parent which does not exist, where it comes behind the
+// findGap finds the one line that names a parent which does not exist, where it comes behind the
 // turn: its parent was the result that was lost. -1 for none.
 func (f *rewrite) findGap(pl *place) int {
 	gap, before := -1, -1
@@ -507,7 +507,7 @@ func (f *rewrite) findGap(pl *place) int {
 	return gap
 }
 
-// deriveUUID is an identifier that nothing has, the same for the same call.
+// deriveUUID derives an identifier that nothing has, the same for the same call.
 func (f *rewrite) deriveUUID(seed string) filelog.Name {
 	for n := 0; ; n++ {
 		sum := sha256.Sum256(fmt.Appendf(nil, "sessctl %d\n%s", n, seed))

@@ -12,7 +12,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/filelog"
 )
 
-// collectSplices are the changes of the file, in their order.
+// collectSplices collects the changes of the file, in their order.
 func (f *rewrite) collectSplices(ctx context.Context) (list []filelog.Splice, err error) {
 	newline := []byte("\n")
 	if at := bytes.IndexByte(f.file, '\n'); at > 0 && f.file[at-1] == '\r' {

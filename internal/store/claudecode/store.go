@@ -39,7 +39,7 @@ const (
 // Kind is Claude Code's row in the table of adapters.
 var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: listLocations, Detect: detectTranscripts, Empty: hasNoTranscript, Whole: findTranscript, Open: openTranscripts, Edit: openEdit}
 
-// listLocations is the folder in which Claude Code keeps everything.
+// listLocations lists the folder in which Claude Code keeps everything.
 func listLocations(home string) []string {
 	if folder := os.Getenv("CLAUDE_CONFIG_DIR"); folder != "" {
 		return []string{folder}
@@ -50,7 +50,7 @@ func listLocations(home string) []string {
 	return []string{filepath.Join(home, ".claude")}
 }
 
-// findTranscript is the transcript of the session to which the folder of its sub-agents belongs, and what
+// findTranscript finds the transcript of the session to which the folder of its sub-agents belongs, and what
 // is in that.
 func findTranscript(path string) string {
 	for _, folder := range []string{path, filepath.Dir(path), filepath.Dir(filepath.Dir(path))} {
@@ -70,7 +70,7 @@ type transcript struct {
 	last   time.Time // when it was written to
 }
 
-// listTranscripts are the transcripts of a folder: of that of Claude Code, of its projects, or of one
+// listTranscripts lists the transcripts of a folder: of that of Claude Code, of its projects, or of one
 // of these; at least so many, where there are. What cannot be listed is told.
 func listTranscripts(root *os.Root, enough int) (found []transcript, unread []error) {
 	top := "."
@@ -244,7 +244,7 @@ func openTranscripts(ctx context.Context, src *store.Source, opts store.Options)
 	return c, nil
 }
 
-// findGeneration is the version that wrote the first lines that name one.
+// findGeneration finds the version that wrote the first lines that name one.
 func (c *claude) findGeneration() (version string) {
 	for _, t := range c.list {
 		log := c.piped

@@ -347,14 +347,14 @@ func (t *trunk) findForeign(ctx context.Context) error {
 
 const takeOver = "name the line before it as its parent, which makes it a turn of this session for good"
 
-// readLine is a line of the transcript.
+// readLine reads a line of the transcript.
 func (t *trunk) readLine(i int) (line, error) {
 	text, err := t.log.Window().Line(t.chain.nodes[i].lineSpan())
 	l, _, _ := parseLine(text)
 	return l, err
 }
 
-// listBeside are the other transcripts of the project.
+// listBeside lists the other transcripts of the project.
 func (t *trunk) listBeside() (names []string) {
 	entries, _ := fs.ReadDir(t.root.FS(), path.Dir(t.name))
 	for _, e := range entries {

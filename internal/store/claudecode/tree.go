@@ -94,7 +94,7 @@ func (c *claude) trees(ctx context.Context, group []transcript, body bool, each 
 	return list, nil
 }
 
-// joinTrunks are the transcripts that hold turns of each other, together.
+// joinTrunks joins the transcripts that hold turns of each other, together.
 func joinTrunks(trunks []*trunk) [][]*trunk {
 	return unite(trunks, func(t *trunk) (with []*trunk) {
 		for _, a := range t.agents {
@@ -120,7 +120,7 @@ func treeOf(trunks []*trunk) *session.Tree {
 	return joinTrees(forest.GroupHeads(heads))
 }
 
-// joinTrees is one tree of all sessions of some.
+// joinTrees joins one tree of all sessions of some.
 func joinTrees(list []*session.Tree) *session.Tree {
 	whole := &session.Tree{}
 	for _, t := range list {
@@ -166,7 +166,7 @@ func (t transcript) agentFolder() string {
 	return path.Join(strings.TrimSuffix(t.name, ending), subagents)
 }
 
-// listAgents are the sub-agents with files, and what is said of them beside. The runtime does not
+// listAgents lists the sub-agents with files, and what is said of them beside. The runtime does not
 // mind where that is missing or broken.
 func (c *claude) listAgents(t transcript) (list []agent, err error) {
 	folder, err := c.root.OpenRoot(t.agentFolder())

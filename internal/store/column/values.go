@@ -208,7 +208,7 @@ type Stamp struct {
 	Wrong     string // why the value is no time, "" for one and for NULL
 }
 
-// Read is the time that a value is. One without an offset from UTC is that of its
+// Read reads the time that a value is. One without an offset from UTC is that of its
 // writer's clock, whose zone nobody can tell: it is taken for UTC.
 func (ts *Times) Read(value any) Stamp {
 	if value == nil {
@@ -257,7 +257,7 @@ func (ts *Times) wrongText(wrong, year string) string {
 	return strings.NewReplacer("%s", ts.Number.String(), "%d", year).Replace(wrong)
 }
 
-// Parse is the time that a text is, be it in a year in which there can be none, and the
+// Parse parses the time that a text is, be it in a year in which there can be none, and the
 // form of it; nil for none.
 func (ts *Times) Parse(text string) (t time.Time, form *Form) {
 	text = ts.plainText(text)

@@ -214,7 +214,7 @@ func (m *message) addPart(p *part) {
 	}
 }
 
-// joinTexts is what a message says and the commands that a person ran, as Crush sends both.
+// joinTexts joins what a message says and the commands that a person ran, as Crush sends both.
 func joinTexts(said, ran string) string {
 	if said == "" || ran == "" {
 		return said + ran

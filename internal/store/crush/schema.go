@@ -55,7 +55,7 @@ const (
 // Kind is Crush's row in the table of adapters.
 var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindTitle, Locations: listLocations, Open: openDatabase, Edit: openEdit}, detectTables, examineDatabase)
 
-// listLocations is the database of the project that the current folder belongs to: in the
+// listLocations lists the database of the project that the current folder belongs to: in the
 // nearest folder .crush, from there upwards and below the home folder.
 func listLocations(home string) []string {
 	folder, err := os.Getwd()
@@ -196,7 +196,7 @@ var losses = map[string]string{
 	"SC103": "leaves the result out of requests (v0.57.0 and later)",
 }
 
-// buildLayout is how such a database is read and written.
+// buildLayout builds how such a database is read and written.
 func (r *reader) buildLayout() *eventlog.Layout {
 	return &eventlog.Layout{
 		Sessions: eventlog.Table{

@@ -130,7 +130,7 @@ func showNUL(r *docedit.Row, parts []part) error {
 	return nil
 }
 
-// findPlace is where a value of a message is stored.
+// findPlace finds where a value of a message is stored.
 func findPlace(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 	switch {
 	case v.Of == change.OfItem && v.Field == session.FieldPosition:

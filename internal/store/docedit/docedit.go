@@ -195,7 +195,7 @@ func (w Whole) Value(column string) any {
 	return nil
 }
 
-// QuoteText is a text as JSON, with U+FFFD for what is no Unicode.
+// QuoteText quotes a text as JSON, with U+FFFD for what is no Unicode.
 func QuoteText(text string) jsontext.Value {
 	value, _ := jsontext.AppendQuote(nil, text)
 	return value

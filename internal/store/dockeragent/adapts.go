@@ -31,7 +31,7 @@ var adaptations = []struct {
 	{22, "SC401", "leaves blank messages out of the request"},
 }
 
-// collectAdaptations are the adaptations of all releases that can have a store of this
+// collectAdaptations collects the adaptations of all releases that can have a store of this
 // schema.
 func (s *schema) collectAdaptations() map[string]string {
 	list := map[string]string{}

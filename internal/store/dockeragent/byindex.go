@@ -51,7 +51,7 @@ func (st *agentStore) readTreeByIndex(ctx context.Context, word string) error {
 	return st.verifyComplete()
 }
 
-// findLinkedSessions are the sessions of the tree of one.
+// findLinkedSessions finds the sessions of the tree of one.
 func (st *agentStore) findLinkedSessions(ctx context.Context, word string) (idList, error) {
 	var odd bool
 	err := st.db.QueryRow(ctx, `select (select total(1) from sessions indexed by sqlite_autoindex_sessions_1)
@@ -71,7 +71,7 @@ func (st *agentStore) findLinkedSessions(ctx context.Context, word string) (idLi
 	return slices.Sorted(maps.Keys(findReachable(links, id.String))), err
 }
 
-// findReachable are the sessions that links lead to, directly or not, and those that they begin from.
+// findReachable finds the sessions that links lead to, directly or not, and those that they begin from.
 func findReachable(links map[string]idList, from ...string) map[string]bool {
 	found := map[string]bool{}
 	for len(from) > 0 {
@@ -83,7 +83,7 @@ func findReachable(links map[string]idList, from ...string) map[string]bool {
 	return found
 }
 
-// readLinks are, of each session, its parent, its children, and the sessions that refer to it or that
+// readLinks reads, of each session, its parent, its children, and the sessions that refer to it or that
 // it refers to in its items. The old column makes the parents in the table slow to reach.
 // One visit to a session finds what it refers to and, where there is the old column, tells
 // whether it has rows: without any, its items are in that column.

@@ -125,7 +125,7 @@ func compareColumn(s *session.Session, text []byte, items int) {
 	}
 }
 
-// countEntries is how many elements an array has, whatever comes behind it.
+// countEntries counts how many elements an array has, whatever comes behind it.
 func countEntries(text []byte) (n int, ok bool) {
 	scanner := jsonscan.NewScanner(text)
 	each := func() bool {
@@ -159,7 +159,7 @@ func (st *agentStore) reportDamagedColumn(s *session.Session) {
 	}
 }
 
-// countItems is the number of rows that the item table has for a session.
+// countItems counts the number of rows that the item table has for a session.
 func (st *agentStore) countItems(number uint32) int {
 	n := 0
 	for _, p := range st.parts {
@@ -168,7 +168,7 @@ func (st *agentStore) countItems(number uint32) int {
 	return n
 }
 
-// readMessagesColumn is the messages column of a session. It is sought by row: an index
+// readMessagesColumn reads the messages column of a session. It is sought by row: an index
 // can be damaged, and an id can be NULL or a blob, which no text is equal to.
 func (st *agentStore) readMessagesColumn(ctx context.Context, id string) (text []byte, err error) {
 	err = st.db.QueryRow(ctx, "select messages from sessions where "+st.schema.rowid[tableSessions]+" = ?", st.rowids[id]).Scan(&text)
@@ -300,7 +300,7 @@ type newMessage struct {
 	Marker     json.RawMessage `json:"sessctl"`
 }
 
-// composeMessage is the record of a new message or result, whose body is complete.
+// composeMessage composes the record of a new message or result, whose body is complete.
 func composeMessage(it *session.Item) ([]byte, error) {
 	m := newMessage{Role: it.Role.String(), CreatedAt: formatTime(it.Time), Marker: json.RawMessage(marker)}
 	switch {
@@ -317,7 +317,7 @@ func composeMessage(it *session.Item) ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// formatTime is a time as docker agent writes it, "" for none.
+// formatTime formats a time as docker agent writes it, "" for none.
 func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -153,7 +153,7 @@ func (w *writer) createSessions(ctx context.Context) error {
 	return nil
 }
 
-// buildChildRow is the row of a new session, as docker agent would have written it
+// buildChildRow builds the row of a new session, as docker agent would have written it
 // below its parent.
 func (w *writer) buildChildRow(ctx context.Context, s *session.Session) ([]table.Field, error) {
 	columns := []string{"created_at"}
@@ -241,7 +241,7 @@ func (r rowEdit) setColumns(sets []session.Edit, sc *schema) error {
 	return nil
 }
 
-// parseColumnValue is a value as the column holds it; nil for NULL.
+// parseColumnValue parses a value as the column holds it; nil for NULL.
 func parseColumnValue(table, column string, text *string) (any, error) {
 	if text == nil {
 		return nil, nil

@@ -67,7 +67,7 @@ func (st *agentStore) firstItemKey(number uint32) string {
 	return rowKey(first)
 }
 
-// formatCount is "1 row", "3 rows".
+// formatCount formats "1 row", "3 rows".
 func formatCount(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

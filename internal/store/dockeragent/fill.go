@@ -103,7 +103,7 @@ func (f *filler) fillRows(name string, items []*session.Item) error {
 	return nil
 }
 
-// findEntry is the JSON of an entry of a legacy column; see addColumn for the key.
+// findEntry finds the JSON of an entry of a legacy column; see addColumn for the key.
 func (f *filler) findEntry(key string) (json.RawMessage, error) {
 	cut := strings.LastIndexByte(key, '/')
 	list, err := f.loadEntries(key[:cut])
@@ -117,7 +117,7 @@ func (f *filler) findEntry(key string) (json.RawMessage, error) {
 	return list[n], nil
 }
 
-// loadEntries is the list of entries that a key's first part leads to: the column of
+// loadEntries loads the list of entries that a key's first part leads to: the column of
 // the owner, or the messages of a nested sub-session.
 func (f *filler) loadEntries(prefix string) ([]json.RawMessage, error) {
 	if list, ok := f.lists[prefix]; ok {

@@ -69,7 +69,7 @@ func readColumnSource(ctx context.Context, db *sqlite.DB, sc *schema, ids idList
 	return c, err
 }
 
-// encodeColumn is the column of a session, with everything below it, byte by byte as
+// encodeColumn encodes the column of a session, with everything below it, byte by byte as
 // docker agent encodes it. Like the runtime's loader it passes over references that
 // lead nowhere and over unknown kinds.
 func (c *columnSource) encodeColumn(id string) ([]byte, error) {
@@ -338,7 +338,7 @@ func (w *writer) needsColumn(id string) bool {
 	return parent != nil && parent.Parent == ""
 }
 
-// findOutdated are the sessions of the new tree whose column is no longer right: the
+// findOutdated finds the sessions of the new tree whose column is no longer right: the
 // changed ones, and all that contain one of them, as parents or by reference.
 func (w *writer) findOutdated() idList {
 	above := map[string]idList{}

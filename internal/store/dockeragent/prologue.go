@@ -15,7 +15,7 @@ const (
 // childStart is what the user says in a child that got a task.
 const childStart = "Please proceed."
 
-// composePrologue is what a child of the call starts with: its title, and the two
+// composePrologue composes what a child of the call starts with: its title, and the two
 // messages that docker agent begins it with (docs/stores/docker-agent.md#what-is-read). What a skill says is nowhere
 // in the store, so that its message only names it. Arguments that do not parse
 // are the task as they are.
@@ -50,7 +50,7 @@ func composePrologue(call *session.Call) (title string, items []session.Item) {
 	return title, []session.Item{composeSaidItem(session.System, system, 0), composeSaidItem(session.User, user, session.Implicit)}
 }
 
-// composeSaidItem is a new message without a time, with the digests that it will have when
+// composeSaidItem composes a new message without a time, with the digests that it will have when
 // it is read.
 func composeSaidItem(role session.Role, text string, flags session.Flags) session.Item {
 	it := session.Item{

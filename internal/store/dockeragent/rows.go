@@ -29,7 +29,7 @@ var itemColumns = []string{
 // is slow to reach, so it is asked for only where there is none.
 const briefChild = "case cast(item_type as text) when 'subsession' then subsession_id end"
 
-// pickItemColumns are those of session_items that are read.
+// pickItemColumns picks those of session_items that are read.
 func (st *agentStore) pickItemColumns() []string {
 	columns := st.schema.pickColumns(tableItems, itemColumns...)
 	if st.facts.Brief {
@@ -401,7 +401,7 @@ func expectBool(v driver.Value) string {
 	return ""
 }
 
-// parseBool is a value of a BOOLEAN column. ok is false for what is none.
+// parseBool parses a value of a BOOLEAN column. ok is false for what is none.
 func parseBool(v driver.Value) (value, ok bool) {
 	switch v := v.(type) {
 	case int64:

@@ -235,14 +235,14 @@ func (s *schema) hasColumnsOf(m migration) bool {
 	return slices.ContainsFunc(m.columns, func(c string) bool { return s.has(splitColumnName(c)) })
 }
 
-// splitColumnName are the table and the name of a column in the list of migrations.
+// splitColumnName splits the table and the name of a column in the list of migrations.
 func splitColumnName(entry string) (table, column string) {
 	table, column, _ = strings.Cut(entry, ".")
 	column, _, _ = strings.Cut(column, " ")
 	return table, column
 }
 
-// findMissingColumns are the columns that the database should have.
+// findMissingColumns finds the columns that the database should have.
 func (s *schema) findMissingColumns() []string {
 	var list []string
 	for _, m := range migrations {
@@ -259,7 +259,7 @@ func (s *schema) findMissingColumns() []string {
 	return list
 }
 
-// findUnrecorded are the known migrations that are not on record, although what they or
+// findUnrecorded finds the known migrations that are not on record, although what they or
 // later ones brought is there.
 func (s *schema) findUnrecorded() []int64 {
 	var gaps []int64
@@ -305,7 +305,7 @@ func sentenceList(words []string) string {
 	return joinWords(words) + " are"
 }
 
-// joinWords is "a", "a and b", "a, b and c".
+// joinWords joins "a", "a and b", "a, b and c".
 func joinWords(words []string) string {
 	last := len(words) - 1
 	if last < 1 {
@@ -410,7 +410,7 @@ var Kind = store.Kind{
 	Prologue:  composePrologue,
 }
 
-// listLocations are where `docker agent run` keeps its database: the data folder, which
+// listLocations lists where `docker agent run` keeps its database: the data folder, which
 // DOCKER_AGENT_DATA_DIR names since v1.147.0, and the home folder, which was the only one
 // before v1.101.0, so that old sessions may still be there. `serve api` has it in the
 // current folder (docs/stores/docker-agent.md#what-is-read).

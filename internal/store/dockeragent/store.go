@@ -173,7 +173,7 @@ func (st *agentStore) assignNumber(id string) uint32 {
 	return n
 }
 
-// findSession is the session with an id, nil when there is none.
+// findSession finds the session with an id, nil when there is none.
 func (st *agentStore) findSession(id string) *session.Session {
 	if n, ok := st.numbers[id]; ok && int(n) < len(st.stored) {
 		return st.stored[n]

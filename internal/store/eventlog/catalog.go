@@ -353,7 +353,7 @@ func (o *owners) renameDuplicates() {
 	}
 }
 
-// findSessions are the sessions with these ids, as indexes in row order; those that do
+// findSessions finds the sessions with these ids, as indexes in row order; those that do
 // not exist are left out.
 func (o *owners) findSessions(ids []string) []int {
 	var found []int

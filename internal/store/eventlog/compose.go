@@ -26,7 +26,7 @@ type difference struct {
 	anew []bool
 }
 
-// findDifferences are the sessions that a change changes, those that are new last, and what
+// findDifferences finds the sessions that a change changes, those that are new last, and what
 // becomes of every session.
 func findDifferences(c *store.Change, layout *Layout) ([]*difference, []*change.Session, error) {
 	for _, e := range c.Sets {
@@ -247,7 +247,7 @@ func (w *writer) changedRow(row Row, fields []table.FieldChange) (Row, error) {
 	return row, nil
 }
 
-// composeUpdates are the changes of an event that stays, one after another, and the row
+// composeUpdates composes the changes of an event that stays, one after another, and the row
 // that comes of them.
 func (w *writer) composeUpdates(s *script, step *change.Item) (Row, []update, error) {
 	row, key, err := w.rekeyedRow(s, step.Was.Key)

@@ -34,7 +34,7 @@ func (st *logStore) Rehearse(ctx context.Context, change *store.Change) error {
 	return st.db.Explain(explainRefusal(err))
 }
 
-// explainRefusal is an error of a rehearsal, in which nothing was begun that could be rolled back.
+// explainRefusal explains an error of a rehearsal, in which nothing was begun that could be rolled back.
 func explainRefusal(err error) error {
 	if p, ok := errors.AsType[*problem.Error](err); ok && p.Class == problem.RolledBack {
 		return errors.New(p.What)

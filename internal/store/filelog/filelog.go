@@ -64,7 +64,7 @@ func Open(root *os.Root, name string) (*Log, error) {
 	return &Log{file: f, seen: info}, nil
 }
 
-// Read is a whole file that Open opens. One of more bytes than most is an error.
+// Read reads a whole file that Open opens. One of more bytes than most is an error.
 func Read(root *os.Root, name string, most int64) ([]byte, error) {
 	l, err := Open(root, name)
 	if err != nil {

@@ -36,7 +36,7 @@ func (n *Names) Name(text string) Name {
 // Known reports whether an identifier has a number.
 func (n *Names) Known(text string) bool { return n.seen[n.find(text)] != 0 }
 
-// find is where the number of an identifier is in seen, or would be.
+// find finds where the number of an identifier is in seen, or would be.
 func (n *Names) find(text string) int {
 	at := int(session.DigestOf(text)) & (len(n.seen) - 1)
 	for n.seen[at] != 0 && n.Text(n.seen[at]) != text {

@@ -118,7 +118,7 @@ func (l *Log) salvageLines(broken []Line, text []byte, first int64, is func([]by
 	return list, nil
 }
 
-// findRecords are where the records of a text are that is no record itself. Of what was cut off,
+// findRecords finds where the records of a text are that is no record itself. Of what was cut off,
 // an object that is part of it is none. What is looked at is bounded: where it is cut off in
 // many objects within each other, each of them reaches to the end.
 func findRecords(text []byte, crlf bool, is func([]byte) bool) (found []Span) {

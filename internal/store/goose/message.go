@@ -209,7 +209,7 @@ func (r *reader) decodeItem(row eventlog.Row, it *session.Item, body bool) (faul
 	return faults
 }
 
-// parseRefusal is the error of a request that goose stored in the place of an answer: releases until 2026
+// parseRefusal parses the error of a request that goose stored in the place of an answer: releases until 2026
 // as a text (the reply loop in crates/goose/src/agents/agent.rs, before it truncate.rs; the words are
 // the same since 1.0), newer ones as a part (source, Message::from_provider_error). The error is
 // what stands between goose's own words.
@@ -420,7 +420,7 @@ func (m *message) readResult(p *part) session.Result {
 	return res
 }
 
-// decodeAnswer is the value of a result; listed says that it is the list of its content alone.
+// decodeAnswer decodes the value of a result; listed says that it is the list of its content alone.
 func (o *outcome) decodeAnswer() (value answered, listed bool) {
 	var list []content
 	if jsonscan.Exact.Unmarshal(o.Value, &value) != nil && jsonscan.Exact.Unmarshal(o.Value, &list) == nil {
@@ -449,7 +449,7 @@ func (o *outcome) imageSpots(at docedit.Spot) (list []docedit.Spot) {
 	return list
 }
 
-// listLinks are the sub-sessions that the results in a message name.
+// listLinks lists the sub-sessions that the results in a message name.
 func listLinks(row eventlog.Row) (ids []string) {
 	doc := column.Bytes(row.Value("content_json"))
 	if !bytes.Contains(doc, []byte("subagent_session_id")) {

@@ -57,7 +57,7 @@ const (
 // Kind is goose's row in the table of adapters.
 var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindTitle, Locations: listLocations}, detectTables, examineDatabase)
 
-// listLocations is where goose keeps its database: below the data folder of the user.
+// listLocations lists where goose keeps its database: below the data folder of the user.
 func listLocations(home string) []string {
 	if data := os.Getenv("APPDATA"); data != "" { // Windows
 		return []string{filepath.Join(data, "Block", "goose", "data", "sessions", "sessions.db")}
@@ -142,7 +142,7 @@ var losses = map[string]string{
 	"SC725": "leaves the visible half out of requests",
 }
 
-// buildLayout is how such a database is read and written.
+// buildLayout builds how such a database is read and written.
 func (r *reader) buildLayout() *eventlog.Layout {
 	parent := ""
 	if r.HasColumns(tableSessions, "parent_session_id") {

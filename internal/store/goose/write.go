@@ -111,7 +111,7 @@ func scrubRow(r *docedit.Row, c *change.Item) *change.Item {
 // partOf is the type of the parts of an item that values belong to.
 var partOf = map[change.Part]string{change.OfItem: typeText, change.OfCall: typeCall, change.OfResult: typeResult}
 
-// findPlace is where a value of a message is stored.
+// findPlace finds where a value of a message is stored.
 func findPlace(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 	part := r.OfType(document, partOf[v.Of], v.Nth)
 	switch {

@@ -184,7 +184,7 @@ func (r *reader) setWaiting(s *session.Session, waiting map[callPlace]bool) {
 	}
 }
 
-// findUnapproved are the calls about which a person was asked who can still answer: not once
+// findUnapproved finds the calls about which a person was asked who can still answer: not once
 // the task is over, nor once the user of the conversation went on. Requests of several
 // callers in one session say nothing about each other.
 func (r *reader) findUnapproved(s *session.Session) map[callPlace]bool {
@@ -237,7 +237,7 @@ func isTurn(s *session.Session, it *session.Item) bool {
 	return !s.Delegated && it.Role == session.User && it.OnWire() && !it.IsAnswer()
 }
 
-// findUntold are the calls without a result with which the invocation of a waiting task ends,
+// findUntold finds the calls without a result with which the invocation of a waiting task ends,
 // unless its events tell which ones it waits for: those that the task itself names, or
 // all.
 func (r *reader) findUntold(s *session.Session, run *session.Run, told map[callPlace]bool) (open []callPlace) {
@@ -368,7 +368,7 @@ type delegated struct {
 	child     string // that a result names
 }
 
-// listDelegations are all calls of a session with their results. Of several calls with one
+// listDelegations lists all calls of a session with their results. Of several calls with one
 // id a result is that of the last one before it.
 func listDelegations(s *session.Session) []*delegated {
 	var list []*delegated

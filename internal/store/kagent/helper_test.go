@@ -47,7 +47,7 @@ func run(t *testing.T, path string, statements ...string) {
 	}
 }
 
-// read is a file as commands read it, with all bodies.
+// read reads a file as commands read it, with all bodies.
 func read(t *testing.T, path string) (facts *session.Store, trees []*session.Tree) {
 	t.Helper()
 	opened, err := registry.Open(t.Context(), path, "kagent", nil, store.Options{})

@@ -27,7 +27,7 @@ func (r *reader) isDelegation(tool string) bool {
 	return strings.Contains(tool, namespace) || r.agents[tool]
 }
 
-// listLinks are the sessions that an event names: see eventlog.Layout.Links. Results and
+// listLinks lists the sessions that an event names: see eventlog.Layout.Links. Results and
 // questions say them in members with these parts of names; whose calls are known by the
 // tool's name has stamps that say them.
 func (r *reader) listLinks(row columns) []string {
@@ -279,7 +279,7 @@ func (r *reader) readThreads(ctx context.Context, db table.Reader) error {
 	return nil
 }
 
-// explainInseparable is the reason why a session cannot be parted, as far as tables tell.
+// explainInseparable explains the reason why a session cannot be parted, as far as tables tell.
 func (r *reader) explainInseparable(key sessionKey) string {
 	if why := r.threads[key]; why != "" {
 		return why

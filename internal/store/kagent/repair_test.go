@@ -55,7 +55,7 @@ func TestElevenCallsInOneSession(t *testing.T) {
 	}
 }
 
-// splitAs is how the eleven calls are split in a file: each has a session with one task.
+// splitAs splits how the eleven calls are split in a file: each has a session with one task.
 func splitAs(t *testing.T, path string, truth *kagenttest.Written) *splitter {
 	t.Helper()
 	_, trees := read(t, path)

@@ -69,7 +69,7 @@ func (s schema) isBaseline() bool {
 
 func (s schema) generationName() string { release, _ := s.findRelease(); return release }
 
-// findRelease is the first release that made such tables, and those that did.
+// findRelease finds the first release that made such tables, and those that did.
 func (s schema) findRelease() (first, all string) {
 	for _, g := range generations {
 		if s.HasColumns(g.table, g.column) {
@@ -212,7 +212,7 @@ func openDatabase(ctx context.Context, src *store.Source, opts store.Options) (s
 	})
 }
 
-// composePrologue is the name that a session gets from its first request: the first 20
+// composePrologue composes the name that a session gets from its first request: the first 20
 // characters (docs/stores/kagent.md#what-is-read). It starts with what the worker itself stores.
 func composePrologue(call *session.Call) (title string, _ []session.Item) {
 	const longest = 20
@@ -260,7 +260,7 @@ func (s schema) requireMigrated(ctx context.Context, db table.Reader) error {
 	return cmp.Or(err, dirty)
 }
 
-// buildLayout is how such a database is read and written.
+// buildLayout builds how such a database is read and written.
 func (r *reader) buildLayout() *eventlog.Layout {
 	return &eventlog.Layout{
 		Sessions: eventlog.Table{Name: tableSessions, Columns: r.Columns(tableSessions), Key: []string{"user_id", "id"}},

@@ -117,7 +117,7 @@ func (r *reader) decodeTask(row columns) task {
 	return t
 }
 
-// findDetail is a detail of the messages, the artifacts or the task. That of the request
+// findDetail finds a detail of the messages, the artifacts or the task. That of the request
 // comes first: the task itself has that of the run that came last, which after an
 // approval can be another one (b2, c2).
 func (t *a2aTask) findDetail(name string) string {

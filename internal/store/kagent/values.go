@@ -61,7 +61,7 @@ func explainError(err error) string {
 	return "it is cut off"
 }
 
-// formatCount is a number of things in words.
+// formatCount formats a number of things in words.
 func formatCount(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing

@@ -266,7 +266,7 @@ func (d *document) fieldChanges() []table.FieldChange {
 	return []table.FieldChange{{Name: "data", Old: table.CloneValue(d.stored), New: d.columnValue()}}
 }
 
-// quoteText is a text as JSON.
+// quoteText quotes a text as JSON.
 func quoteText(text string) []byte { return docedit.QuoteText(text) }
 
 // timeLike is the time that has a place in the order of a session, in the form of
@@ -366,7 +366,7 @@ func (l *itemList) decodeItems() ([]inputItem, error) {
 	return w.Items, nil
 }
 
-// findPlace is where a value is stored.
+// findPlace finds where a value is stored.
 func (l *itemList) findPlace(c *change.Item, v change.Value) docedit.Place {
 	switch v.Field {
 	case session.FieldCallID:

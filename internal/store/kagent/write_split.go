@@ -354,7 +354,7 @@ type taskTable struct {
 	edit table.Writer
 }
 
-// findMoves are the tasks that another session has now, by id.
+// findMoves finds the tasks that another session has now, by id.
 func (t *taskTable) findMoves(ctx context.Context, sessions []*change.Session) (map[string]move, error) {
 	homes := map[string][]string{}
 	for _, s := range sessions {

@@ -81,12 +81,12 @@ func (b *builder) buildTimeline() timeline {
 	return line
 }
 
-// countBefore is how many steps are older. What has no time comes first.
+// countBefore counts how many steps are older. What has no time comes first.
 func (l timeline) countBefore(t time.Time) int {
 	return sort.Search(len(l), func(i int) bool { return !l[i].Before(t) })
 }
 
-// countUntil is how many steps are not newer. What has no time comes last.
+// countUntil counts how many steps are not newer. What has no time comes last.
 func (l timeline) countUntil(t time.Time) int {
 	if t.IsZero() {
 		return len(l)
@@ -274,7 +274,7 @@ func (m *matcher) childOf(ev *event) string {
 	return cmp.Or(ev.child, m.tied[ev.correlation])
 }
 
-// findSpawn is the step that an event of a spawn belongs to, nil for none.
+// findSpawn finds the step that an event of a spawn belongs to, nil for none.
 func (m *matcher) findSpawn(ev *event) *delegation {
 	parent, lacks := m.parentOf(ev), func(d *delegation) bool { return d.request == nil }
 	if ev.child != "" {
@@ -340,7 +340,7 @@ var (
 	errLoop    = errors.New("its links lead in a circle")
 )
 
-// findFile is the name to open a file or folder by, and what is there. An os.Root follows
+// findFile finds the name to open a file or folder by, and what is there. An os.Root follows
 // relative links itself, but takes every absolute one for one that leads out.
 func (r *resolver) findFile(name string) (string, fs.FileInfo, error) {
 	if info, err := r.root.Stat(name); err == nil {

@@ -136,7 +136,7 @@ func (ev *event) readTimes(rec *eventLine, p *payload) {
 // anyBase64 makes either alphabet of base64 the common one.
 var anyBase64 = strings.NewReplacer("-", "+", "_", "/")
 
-// decodePayload is the JSON object of the payload: as it is, as a text, or as the base64
+// decodePayload decodes the JSON object of the payload: as it is, as a text, or as the base64
 // that Protobuf's JSON form has for bytes, which is read in both alphabets, padded or
 // not. Without one, the line is the payload.
 func (rec *eventLine) decodePayload(line []byte) []byte {
@@ -153,7 +153,7 @@ func (rec *eventLine) decodePayload(line []byte) []byte {
 	return []byte(text)
 }
 
-// findCorrelation is the id that ties a result to its spawn: Python writes it with a
+// findCorrelation finds the id that ties a result to its spawn: Python writes it with a
 // prefix, Rust without (loom-py agent/envelope.py, core messaging/envelope.rs).
 func (rec *eventLine) findCorrelation() string {
 	for _, name := range []string{"loom.correlation_id", "correlation_id"} {
@@ -200,7 +200,7 @@ func (ev *event) callID() string {
 	return cmp.Or(ev.id, ev.key)
 }
 
-// composeArgs are the arguments of a spawn that no step tells of.
+// composeArgs composes the arguments of a spawn that no step tells of.
 func (ev *event) composeArgs(goal string) jsontext.Value {
 	args, err := json.Marshal(struct {
 		Child string `json:"child_id"`

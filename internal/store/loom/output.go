@@ -29,7 +29,7 @@ type looked struct {
 // names what it offloads by them).
 var fileMembers = []string{"path", "file_path", "file", "url"}
 
-// findArgumentFiles are the files that the arguments of a step name. One that does not exist
+// findArgumentFiles finds the files that the arguments of a step name. One that does not exist
 // is left out: whether there ought to be one depends on the tool. So is one outside,
 // unless the tool is one for files or a URL says that it is a file.
 func (b *builder) findArgumentFiles(s *step) []session.Output {
@@ -50,7 +50,7 @@ func (b *builder) findArgumentFiles(s *step) []session.Output {
 	return list
 }
 
-// findOutcome is the file that a step's result was put into.
+// findOutcome finds the file that a step's result was put into.
 func (b *builder) findOutcome(s *step) []session.Output {
 	name := s.OutcomeRef
 	if of := fileURL(name); of != "" {

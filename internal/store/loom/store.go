@@ -70,7 +70,7 @@ func (l *loom) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	}
 }
 
-// listHeads are the sessions without their items. Nothing records a parent with its
+// listHeads lists the sessions without their items. Nothing records a parent with its
 // child: it is the one whose spawns name it.
 func (l *loom) listHeads() []forest.Head {
 	heads := make([]forest.Head, len(l.agents))
@@ -210,7 +210,7 @@ func (b *builder) addFault(kind session.FaultKind, field, detail string) {
 	b.session.Faults = append(b.session.Faults, session.Fault{Kind: kind, Ref: b.session.Ref(), Item: -1, Field: field, Detail: detail})
 }
 
-// findFaults are what the values of a step say that cannot be.
+// findFaults finds what the values of a step say that cannot be.
 func (s *step) findFaults(file stepFile) []session.Fault {
 	var list []session.Fault
 	if _, ok := parseInstant(s.Time); !ok {
@@ -300,7 +300,7 @@ func openWorkspace(ctx context.Context, src *store.Source, opts store.Options) (
 	return &loom{index: x, facts: x.storeFacts(src.Path)}, nil
 }
 
-// describeReason is why a file of the folder could not be read, without its path.
+// describeReason describes why a file of the folder could not be read, without its path.
 func describeReason(err error) string {
 	switch {
 	case errors.Is(err, os.ErrPermission):

@@ -53,7 +53,7 @@ type unread struct {
 	err  error
 }
 
-// listAgents are the folders with a history, by name. A history that cannot be read
+// listAgents lists the folders with a history, by name. A history that cannot be read
 // counts: leaving it out would pass it over in silence. So would a folder that cannot
 // be looked into, and a link out of the workspace, behind which an agent may be.
 func (w workspace) listAgents() (list []agent, missed []unread, err error) {
@@ -96,7 +96,7 @@ func (w workspace) isAgent(folder string) (bool, error) {
 	return err != nil || info.IsDir(), nil
 }
 
-// listSteps are the files of an agent's steps, by number.
+// listSteps lists the files of an agent's steps, by number.
 func (w workspace) listSteps(a agent) ([]stepFile, error) {
 	folder := path.Join(a.dir, historyFolder)
 	entries, err := w.listFolder(folder)
@@ -119,7 +119,7 @@ func (w workspace) listSteps(a agent) ([]stepFile, error) {
 	return files, nil
 }
 
-// listCaptures are the files of events beside the agents, and of each agent's own.
+// listCaptures lists the files of events beside the agents, and of each agent's own.
 func (w workspace) listCaptures(agents []agent) (list []capture, missed []unread) {
 	for _, a := range append([]agent{{dir: "."}}, agents...) {
 		entries, err := w.listFolder(a.dir)
@@ -143,7 +143,7 @@ func (w workspace) listCaptures(agents []agent) (list []capture, missed []unread
 	return list, missed
 }
 
-// listFolder are the entries of a folder, by name.
+// listFolder lists the entries of a folder, by name.
 func (w workspace) listFolder(folder string) ([]fs.DirEntry, error) {
 	f, _, err := w.openAs(folder, fs.FileMode.IsDir, "it is not a folder")
 	if err != nil {
@@ -259,7 +259,7 @@ func readIndex(ctx context.Context, w workspace, progress func(int64)) (*index, 
 	return x, nil
 }
 
-// readSpawns are the spawns among the steps of an agent.
+// readSpawns reads the spawns among the steps of an agent.
 func (x *index) readSpawns(ctx context.Context, h *history, progress func(int64)) ([]*delegation, error) {
 	files, err := x.listSteps(h.agent)
 	if err != nil {
@@ -287,7 +287,7 @@ func (x *index) readSpawns(ctx context.Context, h *history, progress func(int64)
 	return list, nil
 }
 
-// readCaptures are the events of all captures by time, each once: two captures may
+// readCaptures reads the events of all captures by time, each once: two captures may
 // have heard the same one.
 func (x *index) readCaptures(ctx context.Context, agents []agent) ([]*event, error) {
 	captures, missed := x.listCaptures(agents)

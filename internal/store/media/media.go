@@ -33,7 +33,7 @@ func NewBlock(label, data string) session.Block {
 	return b
 }
 
-// SplitDataURL is what a data URL in base64 holds, and the type that it names; nothing for any other URL.
+// SplitDataURL splits what a data URL in base64 holds, and the type that it names; nothing for any other URL.
 func SplitDataURL(url string) (label, data string) {
 	head, data, _ := strings.Cut(url, ",")
 	label, inline := strings.CutPrefix(head, "data:")
@@ -82,7 +82,7 @@ var magic = []struct {
 	{0, "%PDF-", "application/pdf"},
 }
 
-// MeasureImage is what an image measures whose content is given in base64; 0 where its
+// MeasureImage measures what an image measures whose content is given in base64; 0 where its
 // header does not tell. No more is decoded than the header.
 func MeasureImage(data string) (width, height int) {
 	var head [webpHeader]byte

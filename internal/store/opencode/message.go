@@ -245,7 +245,7 @@ func (m *message) addMeaning(values ...any) {
 	}
 }
 
-// makeResult is an item with a result, which its agent's message holds.
+// makeResult makes an item with a result, which its agent's message holds.
 func (m *message) makeResult(r session.Result) {
 	m.said.Reset(session.Tool, "")
 	m.addMeaning(r.CallID, r.Text, fmt.Sprint(r.IsError))
@@ -405,7 +405,7 @@ func (m *message) addCall(p *part) {
 	}
 }
 
-// readDelegation is what a call says about the sub-session that it starts.
+// readDelegation reads what a call says about the sub-session that it starts.
 func readDelegation(input []byte, child string) *session.Delegation {
 	var asked struct {
 		Agent  string `json:"subagent_type"`

@@ -84,7 +84,7 @@ func placeOf(row table.Place, from string, nth int) table.Place {
 	return at
 }
 
-// listEvents are the events of a message: itself, and what it holds.
+// listEvents lists the events of a message: itself, and what it holds.
 func (m *stored) listEvents() []event {
 	events := []event{{m, 0}}
 	for i := range m.parts {
@@ -121,7 +121,7 @@ func (e event) columnValue(name string) table.Value {
 	return e.row[name]
 }
 
-// encodeParts are the rows of the parts, as JSON.
+// encodeParts encodes the rows of the parts, as JSON.
 func (m *stored) encodeParts() []byte {
 	list := []byte{'['}
 	for i := range m.parts {
@@ -254,7 +254,7 @@ func (e event) columnValues(columns []string) []table.Value {
 	return row
 }
 
-// listHeads are the messages of a selection, by session and in their order.
+// listHeads lists the messages of a selection, by session and in their order.
 func (j *joined) listHeads(ctx context.Context, s table.Selection) (heads []head, lost []session.Fault, err error) {
 	for _, from := range j.tables {
 		s.Table, s.Columns = from, []string{"id", "session_id", orderOf[from]}
@@ -323,7 +323,7 @@ func (j *joined) loadMessages(ctx context.Context, heads []head, fn func(m *stor
 	return nil
 }
 
-// readMessages are the rows of messages, nil for one that cannot be read.
+// readMessages reads the rows of messages, nil for one that cannot be read.
 func (j *joined) readMessages(ctx context.Context, heads []head) ([]*stored, error) {
 	messages := make([]*stored, len(heads))
 	for _, from := range j.tables {

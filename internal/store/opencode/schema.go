@@ -63,7 +63,7 @@ var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindName, Locations: 
 // below the folder for data (Global.Path.data and Database.Path in each one's source).
 var programs = []struct{ folder, title string }{{"opencode", kindName}, {"kilo", "Kilo Code"}, {"mimocode", "MiMo Code"}}
 
-// listLocations are the databases below the folder for data, which is the same on macOS.
+// listLocations lists the databases below the folder for data, which is the same on macOS.
 func listLocations(home string) (list []string) {
 	data := os.Getenv("XDG_DATA_HOME")
 	if data == "" && home != "" {
@@ -241,7 +241,7 @@ func runtimeOf(title string, first bool) session.Runtime {
 	}
 }
 
-// buildLayout is how such a database is read and written.
+// buildLayout builds how such a database is read and written.
 func (r *reader) buildLayout() *eventlog.Layout {
 	return &eventlog.Layout{
 		Sessions: eventlog.Table{Name: tableSessions, Columns: sessionColumns, Key: []string{"id"}, Parent: "parent_id"},
@@ -272,7 +272,7 @@ func positionOf(began, rank int64, nth int) int64 {
 	return began<<positionBits | min(rank, 1<<rankBits-1)<<nthBits | int64(min(nth, nthMask))
 }
 
-// listLinks are the sessions that a message's calls started.
+// listLinks lists the sessions that a message's calls started.
 func listLinks(row eventlog.Row) (ids []string) {
 	e, _ := row.Value(columnEvent).(event)
 	if e.stored == nil || e.nth > 0 {

@@ -52,7 +52,7 @@ func (e *editor) Revert(ctx context.Context, journal []byte, _ ...string) error 
 	return e.Editor.Revert(ctx, journal, tableSessions, tableMessages, tableParts)
 }
 
-// loadMessage is the message of an event as it is now. Its parts keep their numbers.
+// loadMessage loads the message of an event as it is now. Its parts keep their numbers.
 func (e *editor) loadMessage(ctx context.Context, at table.Place) (*stored, error) {
 	at &^= nthMask
 	if at&draftBit != 0 {
@@ -244,7 +244,7 @@ type ended struct {
 // order, and their rows say otherwise.
 const crossed = "calls of one message share an id, and which of them has no result is told by their rows only"
 
-// composeState is the state of a call that gets a result: at the time at which its row changed
+// composeState composes the state of a call that gets a result: at the time at which its row changed
 // last, because a repair has no clock. The answer of a sub-session is wrapped as opencode
 // does it (tool/task.ts).
 func (p *part) composeState(r *session.Result) string {
@@ -338,7 +338,7 @@ type difference struct {
 	changed bool
 }
 
-// findPlace is where a value is stored. The id that a result answers is that of its call.
+// findPlace finds where a value is stored. The id that a result answers is that of its call.
 func (d *difference) findPlace(v change.Value, held bool) docedit.Place {
 	switch {
 	case v.Of == change.OfResult && v.Field == session.FieldResultID && held:

@@ -365,7 +365,7 @@ func (l *Log) packItem(b []byte, it *session.Item) []byte {
 	return c.b
 }
 
-// Count is the number of outlines of one session.
+// Count counts the number of outlines of one session.
 func (l *Log) Count(number uint32) int {
 	if number >= uint32(len(l.count)) {
 		return 0

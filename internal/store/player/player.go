@@ -205,7 +205,7 @@ func (g *generator) makeProgram(turns, depth int) Program {
 	return program
 }
 
-// makeStep is a step with calls.
+// makeStep makes a step with calls.
 func (g *generator) makeStep(depth int) Step {
 	var s Step
 	if g.chance(30) {

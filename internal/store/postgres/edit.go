@@ -205,7 +205,7 @@ func (e *Edit) TryChanges(ctx context.Context, do func() error) error {
 
 func (c counts) minusCounts(d counts) counts { return counts{c[0] - d[0], c[1] - d[1], c[2] - d[2]} }
 
-// countChanges is what the server counts of this transaction, what triggers and foreign keys did
+// countChanges counts what the server counts of this transaction, what triggers and foreign keys did
 // included, by tables of the schema; of others by their full names.
 func (e *Edit) countChanges(ctx context.Context) (map[string]counts, error) {
 	all := map[string]counts{}

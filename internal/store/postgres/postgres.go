@@ -217,7 +217,7 @@ func (db *DB) Close() error {
 	return db.conn.Close(ctx)
 }
 
-// ListSchemas are the names of the schemas of a database in which the role can read tables. The
+// ListSchemas lists the names of the schemas of a database in which the role can read tables. The
 // one that the role finds first is the first and goes by the name of the database. Of a name
 // with a schema it is that one.
 func ListSchemas(ctx context.Context, name string) (names []string, err error) {

@@ -204,7 +204,7 @@ func unlistedError(path string, err error) error {
 // for by itself: twenty times {a,b} are a million.
 const mostAlternatives = 10_000
 
-// countAlternatives is how many words a pattern stands for when every {a,b} in it is written
+// countAlternatives counts how many words a pattern stands for when every {a,b} in it is written
 // out, and more than mostAlternatives where it is more.
 func countAlternatives(pattern string) int {
 	// One element for the pattern, and one for each brace that is open.

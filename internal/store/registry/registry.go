@@ -131,7 +131,7 @@ func surestKind(ctx context.Context, src *store.Source, name string) (kind store
 	return kind, best
 }
 
-// detectKind is the adapter to use; name leaves only one to ask, "" all. The error says
+// detectKind detects the adapter to use; name leaves only one to ask, "" all. The error says
 // what the source is instead.
 func detectKind(ctx context.Context, src *store.Source, name string) (store.Kind, error) {
 	kind, best := surestKind(ctx, src, name)
@@ -385,7 +385,7 @@ func WithLogs(path string) []string {
 	return []string{path, path + "-wal", path + "-shm", path + "-journal"}
 }
 
-// readHead is the beginning of a regular file; shorter or empty when it cannot be
+// readHead reads the beginning of a regular file; shorter or empty when it cannot be
 // read. Others, such as a named pipe, may block.
 func readHead(path string) []byte {
 	info, err := os.Stat(path)

@@ -20,7 +20,7 @@ var flagNames = []struct {
 	{session.TrailingSpace, "trailing space"}, {session.EmptyCalls, "empty calls"}, {session.NullText, "null text"},
 }
 
-// describe is what an item says, in one line.
+// describe describes what an item says, in one line.
 func describe(it *session.Item) string {
 	parts := []string{it.Kind.String() + " " + it.Role.String()}
 	add := func(name, value string) {

@@ -69,7 +69,7 @@ func (t *relation) missingColumns(columns []string) []string {
 	return slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return t.hasColumns(c) })
 }
 
-// pickColumns are the stored names of those of the columns that the table has.
+// pickColumns picks the stored names of those of the columns that the table has.
 func (t *relation) pickColumns(columns ...string) []string {
 	var names []string
 	for _, c := range columns {
@@ -207,7 +207,7 @@ func openDatabase(ctx context.Context, src *store.Source, opts store.Options) (s
 // where and when it stands, and whether it is still sent.
 var saidColumns = []string{"message_type", "message_content", "message_data", "synthetic", "branch", "metadata"}
 
-// buildLayout is how a database of this schema is read and written.
+// buildLayout builds how a database of this schema is read and written.
 func (sc *schema) buildLayout() *eventlog.Layout {
 	l := &eventlog.Layout{
 		Sessions: eventlog.Table{Name: sc.sessions.name, Columns: sc.sessions.columns, Key: sc.sessions.pickColumns("id")},
@@ -275,7 +275,7 @@ func (sc *schema) placeTick() time.Duration {
 	return time.Microsecond
 }
 
-// buildEditLayout is the layout of a database that is open for writing.
+// buildEditLayout builds the layout of a database that is open for writing.
 func buildEditLayout(ctx context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
 	sc, err := readSchema(ctx, db, stored)
 	return sc.storeFacts(), sc.buildLayout(), err
@@ -333,7 +333,7 @@ var (
 	defaultFlag     = "false"
 )
 
-// makeSession is the session of a row, without items.
+// makeSession makes the session of a row, without items.
 func (sc *schema) makeSession(row eventlog.Row) *session.Session {
 	text := func(name string) string { return column.Text(sc.sessions.rowValue(row, name)) }
 	s := &session.Session{ID: text("id"), User: text("user_id"), Tick: sc.placeTick()}

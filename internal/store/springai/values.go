@@ -46,7 +46,7 @@ func clockOf(stored any) any {
 	return column.Text(stored)
 }
 
-// formatTime is a time in the form of the store's others, exact to the microsecond where it is
+// formatTime formats a time in the form of the store's others, exact to the microsecond where it is
 // a text.
 func (sc *schema) formatTime(t time.Time) any {
 	if _, ok := column.Int(sc.clock); ok {

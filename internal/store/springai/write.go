@@ -43,7 +43,7 @@ var memberOf = map[string]string{
 	change.FieldArgs: "arguments", session.FieldText: "responseData",
 }
 
-// findPlace is where a value of an event is stored.
+// findPlace finds where a value of an event is stored.
 func (sc *schema) findPlace(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 	if member := memberOf[v.Field]; v.Of != change.OfItem && member != "" {
 		return docedit.Place{Spot: sc.dataPart(v.Nth).Member(member), Form: docedit.Text, Same: isText}
@@ -153,7 +153,7 @@ func (sc *schema) updateSession(r *docedit.Row, _ *change.Session) error {
 	return nil
 }
 
-// parseColumnValue is a value as a column holds it.
+// parseColumnValue parses a value as a column holds it.
 func (sc *schema) parseColumnValue(column, text string) (value any, err error) {
 	switch column {
 	case "event_version", "seq":

@@ -359,7 +359,7 @@ func isWrittenWithoutLog(f File, w Writer) bool {
 	return w.State == session.WriterLive && f.WAL < 0 && !f.Header.WAL
 }
 
-// readDSN is the driver's name for the database. The pragmas keep functions that
+// readDSN reads the driver's name for the database. The pragmas keep functions that
 // the schema names from running and test each page's cells before use.
 func readDSN(path string, a access, salvage bool, wait time.Duration) string {
 	params := []string{"_pragma=query_only(1)", "_pragma=trusted_schema(0)", "_pragma=cell_size_check(1)"}

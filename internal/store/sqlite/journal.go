@@ -415,7 +415,7 @@ func (e *Edit) takeBackRow(ctx context.Context, c table.RowChange) error {
 	return e.deleteKnownRow(ctx, key, c.After)
 }
 
-// readSequence is what sqlite_sequence says of a table, nil when it says nothing:
+// readSequence reads what sqlite_sequence says of a table, nil when it says nothing:
 // the table is not AUTOINCREMENT, or never had a row.
 func (e *Edit) readSequence(ctx context.Context, table string) (table.Image, error) {
 	if ok, err := e.hasSequences(ctx); err != nil || !ok {

@@ -42,7 +42,7 @@ func manPage(c *cobra.Command, version string, date time.Time) []byte {
 	return []byte(head + ".SH" + strings.NewReplacer(`\-`, `\-`, "-", `\-`, "'", `\(aq`, "~", `\(ti`, "^", `\(ha`).Replace(page))
 }
 
-// listCommands are the commands below one, in the groups of its help.
+// listCommands lists the commands below one, in the groups of its help.
 func listCommands(c *cobra.Command) string {
 	var list strings.Builder
 	for _, group := range slices.Concat(c.Groups(), []*cobra.Group{{}}) {
@@ -55,7 +55,7 @@ func listCommands(c *cobra.Command) string {
 	return list.String()
 }
 
-// listOptions are the flags of a command, then those of all commands.
+// listOptions lists the flags of a command, then those of all commands.
 func listOptions(c *cobra.Command) string {
 	var list strings.Builder
 	for _, flags := range []*pflag.FlagSet{c.LocalFlags(), c.InheritedFlags()} {

@@ -178,7 +178,7 @@ func damageAt(holds func(e *Event) bool, damage func(rng *rand.Rand, s *Session,
 	}
 }
 
-// pickEvent is a random event for which the condition holds, -1 when there is none.
+// pickEvent picks a random event for which the condition holds, -1 when there is none.
 func pickEvent(rng *rand.Rand, s *Session, holds func(e *Event) bool) int {
 	var all []int
 	for i := range s.Events {

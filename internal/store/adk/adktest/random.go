@@ -54,7 +54,7 @@ func (l *lane) branchLabel() string {
 // be written in another order.
 func Random(seed uint64, size int) Session { return numberEvents(seed, drawDrafts(seed, size)) }
 
-// drawDrafts are the events of a random session before they are numbered.
+// drawDrafts draws the events of a random session before they are numbered.
 func drawDrafts(seed uint64, size int) (events []draft) {
 	r := run{rng: rand.New(rand.NewPCG(seed, 2)), agents: max(size, 1)}
 	root := r.drawTree(nil, 0)
@@ -64,7 +64,7 @@ func drawDrafts(seed uint64, size int) (events []draft) {
 	return events
 }
 
-// drawTurn is what a question of the user leads to.
+// drawTurn draws what a question of the user leads to.
 func (r *run) drawTurn(root *agent) []draft {
 	r.turns++
 	r.invocation = invocationID(r.turns)
@@ -120,7 +120,7 @@ func (r *run) drawTree(around *lane, depth int) *agent {
 	return a
 }
 
-// drawEvents are what an agent stores in one run.
+// drawEvents draws what an agent stores in one run.
 func (r *run) drawEvents(a *agent) []draft {
 	if a.kind == speaker {
 		return r.drawSpeech(a)
@@ -141,7 +141,7 @@ func (r *run) drawEvents(a *agent) []draft {
 	return slices.Concat(lists...)
 }
 
-// drawSpeech is one run of an agent that speaks, sometimes with a tool.
+// drawSpeech draws one run of an agent that speaks, sometimes with a tool.
 func (r *run) drawSpeech(a *agent) []draft {
 	var list []draft
 	say := func(asked bool, parts ...Part) {
@@ -226,7 +226,7 @@ func (r *run) nextID(kind string) string {
 	return fmt.Sprintf("adk-%s-%08d", kind, r.calls)
 }
 
-// drawLongRunning is a call with a response for now, sometimes beside one of another tool.
+// drawLongRunning draws a call with a response for now, sometimes beside one of another tool.
 func (r *run) drawLongRunning(a *agent, says func(...Part) Event) []Event {
 	id := r.nextID("slow")
 	calls, answers := says(Calls(id, "approve", `{}`)), says(Answers(id, "approve", `{"status":"pending"}`))
@@ -240,7 +240,7 @@ func (r *run) drawLongRunning(a *agent, says func(...Part) Event) []Event {
 	return []Event{calls, answers}
 }
 
-// drawConfirmed is a call that a person has to agree to: adk-python stores the question
+// drawConfirmed draws a call that a person has to agree to: adk-python stores the question
 // before the response for now, adk-go behind it.
 func (r *run) drawConfirmed(a *agent, says func(...Part) Event) []Event {
 	id, ask := r.nextID("pay"), r.nextID("ask")
@@ -289,7 +289,7 @@ func (r *run) answerOpen() []draft {
 	return list
 }
 
-// drawSummary is a summary of what was said since the last one, sometimes, where
+// drawSummary draws a summary of what was said since the last one, sometimes, where
 // adk-python makes one: no call of it is open.
 func (r *run) drawSummary(events int) []draft {
 	if r.later.of.isGo() || r.later.of == P0First || len(r.later.answers) > 0 || r.rng.IntN(3) > 0 {

@@ -176,7 +176,7 @@ func turnComplete(e *Event) int {
 	return 0
 }
 
-// formatTime is a time as the generation stores it in a column.
+// formatTime formats a time as the generation stores it in a column.
 func (g Generation) formatTime(t time.Time) any {
 	switch {
 	case g == PS:

@@ -456,7 +456,7 @@ func (db *DB) Close() error {
 	return db.DB.Close()
 }
 
-// formatTime is the form of every time in the database.
+// formatTime formats the form of every time in the database.
 func formatTime(t time.Time) string { return t.Format(time.RFC3339) }
 
 //go:embed damages.sql

@@ -160,7 +160,7 @@ func ImageDocument(name string, width, height int) Part {
 // DocumentPart is an attachment of any type (v1.55.0).
 func DocumentPart(d Document) Part { return Part{Type: "document", Document: &d} }
 
-// encodePicture is a PNG image without colours.
+// encodePicture encodes a PNG image without colours.
 func encodePicture(width, height int) []byte {
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height))); err != nil {

@@ -72,7 +72,7 @@ func (r *run) runTurns() {
 	}
 }
 
-// countSaid is how many items of the root's session are its own, and complete.
+// countSaid counts how many items of the root's session are its own, and complete.
 func (s *Session) countSaid() (n int) {
 	for _, item := range s.items {
 		if item.message == nil || item.message.CreatedAt != "" && (item.streamer == nil || item.streamer == s) {

@@ -407,7 +407,7 @@ func (w *world) formatTime(t time.Time) string { return t.UTC().Format(string(w.
 
 func (w *world) callID() string { return fmt.Sprintf("call_%016x", w.rng.Uint64()) }
 
-// buildTruth is the truth about what was played.
+// buildTruth builds the truth about what was played.
 func (w *world) buildTruth() *Written {
 	slices.SortStableFunc(w.rows, func(a, b row) int { return a.at.Compare(b.at) })
 	for _, r := range w.rows {

@@ -145,7 +145,7 @@ type generator struct{ *rand.Rand }
 
 func (g generator) chance(percent int) bool { return g.IntN(100) < percent }
 
-// drawText is one of many texts, some of which come twice.
+// drawText draws one of many texts, some of which come twice.
 func (g generator) drawText(what string) string {
 	return fmt.Sprintf("%s %d%s", what, g.IntN(40), [...]string{"", "", " – naïve 🙂", " <b>\"x\"</b> & \\\n", " of all clusters that there are"}[g.IntN(5)])
 }

@@ -165,7 +165,7 @@ func (db *DB) writeEvent(session string, e Event) {
 	db.Insert("ai_session_event", row)
 }
 
-// formatTime is a time as the file has it.
+// formatTime formats a time as the file has it.
 func (db *DB) formatTime(t time.Time) any {
 	switch {
 	case db.Form.Millis:

@@ -67,7 +67,7 @@ func (g *generator) goesWrong(percent int) bool { return g.chance(percent) && !g
 
 func (g *generator) chance(percent int) bool { return g.rng.IntN(100) < percent }
 
-// drawText is a text that differs from nearly all others.
+// drawText draws a text that differs from nearly all others.
 func (g *generator) drawText(what string) string { return fmt.Sprint(what, " ", g.rng.IntN(10_000)) }
 
 // writeAnswer writes what an agent on a branch says until it is done, or its process
@@ -164,7 +164,7 @@ func (s Script) Build(path string, form Form) error {
 	return db.Close()
 }
 
-// FindScript is the script with a name. There must be one.
+// FindScript finds the script with a name. There must be one.
 func FindScript(name string) Script {
 	return Scripts[slices.IndexFunc(Scripts, func(s Script) bool { return s.Name == name })]
 }
