@@ -411,7 +411,7 @@ func (w *whyRun) diagnoseSession(ctx context.Context, d *why.Diagnosis) error {
 func (w *whyRun) gatherInput(ctx context.Context, opened *registry.Opened, d *why.Diagnosis) (in why.Input, err error) {
 	facts, judge := opened.Facts(), w.judge
 	var own rules.Judge
-	if own, err = w.program.parseJudge(); err != nil {
+	if own, err = w.parseJudge(); err != nil {
 		return in, err
 	}
 	var v *view.View

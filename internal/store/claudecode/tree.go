@@ -136,7 +136,7 @@ func (t *trunk) openFiles(ctx context.Context, known *filelog.Names) (err error)
 		if t.log, err = t.file(t.name); err != nil {
 			return err
 		}
-		if t.agents, err = t.claude.listAgents(t.transcript); err != nil {
+		if t.agents, err = t.listAgents(t.transcript); err != nil {
 			return err
 		}
 	}

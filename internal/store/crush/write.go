@@ -61,7 +61,7 @@ func editBlocks(r *docedit.Row, c *change.Item) error {
 		leaves = leaves && len(m.Blocks) > n
 		switch thoughtless = thoughtless || leaves && p.kind == typeReasoning; {
 		case i == text:
-			if p.Text != "" && !(emptied && strings.TrimSpace(p.Text) == "") {
+			if p.Text != "" && (!emptied || strings.TrimSpace(p.Text) != "") {
 				said = append(said, p.Text)
 			}
 		case p.kind == typeReasoning && thoughtless: // the next thoughts would be sent

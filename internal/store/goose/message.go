@@ -220,7 +220,7 @@ func parseRefusal(parts []part) session.Refusal {
 	text := cmp.Or(parts[0].Message, parts[0].Text)
 	said, begun := strings.CutPrefix(*text, "Ran into this error: ")
 	said, ended := strings.CutSuffix(said, ".\n\nPlease retry if you think this is a transient or recoverable error.")
-	if parts[0].Type == typeText && !(begun && ended) {
+	if parts[0].Type == typeText && (!begun || !ended) {
 		return session.Refusal{}
 	}
 	return session.RefusalOf(0, said)

@@ -143,7 +143,7 @@ func (b *builder) buildSession(ctx context.Context) error {
 
 // readSteps makes the items of the history.
 func (b *builder) readSteps(ctx context.Context) error {
-	files, err := b.loom.listSteps(b.agent)
+	files, err := b.listSteps(b.agent)
 	if err != nil {
 		b.addFault(session.StoreDamaged, historyFolder, "the history of "+b.id+" cannot be read: "+describeReason(err))
 	}

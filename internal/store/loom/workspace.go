@@ -301,7 +301,7 @@ func (x *index) readCaptures(ctx context.Context, agents []agent) ([]*event, err
 	heard := map[identity]bool{}
 	var list []*event
 	for _, c := range captures {
-		events, faults, err := x.workspace.readEvents(ctx, c)
+		events, faults, err := x.readEvents(ctx, c)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
