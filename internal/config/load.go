@@ -293,5 +293,5 @@ func (l *loader) setDefault(key, standard string) {
 // shared are the words that some command takes for a setting that means something
 // else, or has other words, for another one.
 var shared = map[string][]string{
-	"format": {"text", "table", "json", "ndjson", "sarif", "markdown", "mermaid", "junit", "github"},
+	"format": {"text", "table", "json", "ndjson", "sarif", "markdown", "mermaid", "junit", "github", "html"},
 }

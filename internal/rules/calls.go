@@ -100,7 +100,7 @@ func (s *Subject) HistoryReason(item int) string {
 	return ""
 }
 
-// ReportCall hands over a finding of findCall with its fix.
+// ReportCall hands over a finding of FindCall with its fix.
 func (p *Pass) ReportCall(s *Subject, f Finding, fix Fix) {
 	f.AddSentence(s.HistoryReason(f.Item))
 	if s.IsHistory(f.Item) {

@@ -218,7 +218,7 @@ func unknownError(ctx context.Context, src *store.Source) error {
 		return problem.New(problem.Unreadable, next, "%s is a folder, but not one in which a runtime keeps its sessions", src.Path)
 	}
 	if src.DB == nil {
-		return problem.New(problem.Unreadable, next, "%s is not a session store: line 1 must be {\"type\":\"header\",\"format\":\"sessctl.canonical/1\"}", src.Path)
+		return problem.New(problem.Unreadable, next, "%s is not a session store: no kind of store begins with such a line (a canonical stream begins with {\"type\":\"header\",\"format\":\"sessctl.canonical/1\"})", src.Path)
 	}
 	db := sqlite.FromReader(src.DB)
 	if db == nil {
