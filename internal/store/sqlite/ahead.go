@@ -14,25 +14,31 @@ type ahead struct {
 	from  int64 // where the piece is in the file
 }
 
-// pieceSize is a multiple of every page size.
+// pieceSize is a multiple of every page size. Pieces are longer where it is known which pages
+// are needed.
 const pieceSize = 1 << 16
 
 // ReadAt implements io.ReaderAt. What cannot be read in a piece is read by itself.
 func (a *ahead) ReadAt(p []byte, at int64) (int, error) {
 	end := a.from + int64(len(a.piece))
 	if at >= a.from && at+int64(len(p)) > end && at < end+pieceSize {
-		if cap(a.piece) == 0 {
-			a.piece = make([]byte, pieceSize)
-		}
-		n, _ := a.file.ReadAt(a.piece[:pieceSize], at)
-		a.piece, a.from = a.piece[:n], at
-		end = at + int64(n)
+		a.load(at, pieceSize)
+		end = at + int64(len(a.piece))
 	}
 	if at >= a.from && at+int64(len(p)) <= end {
 		return copy(p, a.piece[at-a.from:]), nil
 	}
 	a.piece, a.from = a.piece[:0], at+int64(len(p))
 	return a.file.ReadAt(p, at)
+}
+
+// load reads a piece of the file, or what there is of it.
+func (a *ahead) load(at, size int64) {
+	if cap(a.piece) == 0 {
+		a.piece = make([]byte, 4*pieceSize)
+	}
+	n, _ := a.file.ReadAt(a.piece[:size], at)
+	a.piece, a.from = a.piece[:n], at
 }
 
 // files are the one file that a connection reads, for SQLite.

@@ -146,7 +146,12 @@ func (db *DB) Changed() string {
 	if err != nil {
 		return db.File.Path + " could not be read again at the end: " + problem.Reason(err)
 	}
-	if change := db.File.seen.describeChange(now); change != "" {
+	change := db.File.seen.describeChange(now)
+	after := db.File // times are coarse, so two changes can have the same one
+	if err := after.readHeader(db.handle); change == "" && (err != nil || after.head != db.File.head) {
+		change = "the database was written to"
+	}
+	if change != "" {
 		return db.File.Path + " changed while sessctl read it: " + change
 	}
 	return ""

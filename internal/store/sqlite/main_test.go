@@ -125,7 +125,7 @@ func killed(t *testing.T, path string, statements ...string) {
 }
 
 // create makes a database and closes it properly.
-func create(t *testing.T, path string, statements ...string) {
+func create(t testing.TB, path string, statements ...string) {
 	t.Helper()
 	pool, err := sql.Open("sqlite", fileURI(path))
 	ok(t, err)
@@ -148,7 +148,7 @@ func rows(n int) []string {
 
 func walRows(n int) []string { return append([]string{"pragma journal_mode=wal"}, rows(n)...) }
 
-func ok(t *testing.T, err error) {
+func ok(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +187,7 @@ func folder(t *testing.T, dir string) string {
 }
 
 // edit changes a file's bytes.
-func edit(t *testing.T, path string, change func(b []byte) []byte) {
+func edit(t testing.TB, path string, change func(b []byte) []byte) {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	ok(t, err)

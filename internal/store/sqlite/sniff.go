@@ -25,8 +25,9 @@ type File struct {
 	real       string      // symbolic links resolved: the neighbours stand beside this one
 	opened     fs.FileInfo // the identity of the file that is open
 	seen       look
-	walUsable  bool // the -wal begins with a header that SQLite accepts
-	journalHot bool // the -journal begins with a header: a transaction was not finished
+	head       string // what it begins with: its change counter is there
+	walUsable  bool   // the -wal begins with a header that SQLite accepts
+	journalHot bool   // the -journal begins with a header: a transaction was not finished
 }
 
 // sniffFile looks at the file at path and its neighbours, and leaves the database open for
@@ -115,6 +116,7 @@ func (f *File) readHeader(handle *os.File) error {
 		return problem.New(problem.Unreadable, "restore a backup of the file",
 			"%s cannot be read: only %d bytes of a SQLite database are left", f.Path, n)
 	}
+	f.head = string(head[:headerSize])
 	f.Header, err = parseHeader(f.Path, head)
 	return err
 }

@@ -21,10 +21,11 @@ type survey struct {
 	pages  uint32 // of the database
 	seen   []uint64
 	page   treePage
-	raw    *ahead // the file of a DB.raw
-	chains []chain
-	piece  []byte            // of it
-	nexts  map[uint32]uint32 // what pages of chains name that were read before their turn
+	chains []cell     // of which overflow pages are still to be looked at
+	reader *rowReader // takes the rows of pages that are sound; or nil
+	over   error      // why it takes no more
+
+	tree, overflow ahead // where they are pages of a DB.raw
 
 	damaged bool
 	keep    bool    // what is found, instead of ending at the first damage
@@ -39,13 +40,6 @@ type survey struct {
 type node struct {
 	page     uint32
 	from, to int64
-}
-
-// chain are the overflow pages of a row that are still to be looked at.
-type chain struct {
-	rowid int64
-	next  uint32
-	rest  int64 // bytes
 }
 
 // areRowsSound reports whether some rows of a table, in the order of their rowids, are where they
@@ -65,32 +59,45 @@ func (db *DB) areRowsSound(ctx context.Context, table string, rows []int64) (boo
 // rows that can be where they are, in order, and what is lost besides.
 func (db *DB) surveyPages(ctx context.Context, table string, keep bool, only ...int64) (*survey, error) {
 	s := &survey{db: db, keep: keep, only: only}
-	if db.raw != nil {
-		s.raw, s.piece, s.nexts = &ahead{file: db.raw}, make([]byte, pieceSize), map[uint32]uint32{}
-	}
+	err := s.walk(ctx, table)
+	return s, err
+}
+
+// walk goes over the pages of a table.
+func (s *survey) walk(ctx context.Context, table string) error {
+	s.tree.file, s.overflow.file = s.db.raw, s.db.raw
 	var root, size int64
-	err := db.QueryRow(ctx, `select rootpage, (select count(*) from pragma_table_xinfo(?1) where hidden <> 2),
+	err := s.db.QueryRow(ctx, `select rootpage, (select count(*) from pragma_table_xinfo(?1) where hidden <> 2),
 		page_count, page_size from sqlite_schema, pragma_page_count, pragma_page_size where type = 'table' and name = ?1 collate nocase limit 1`, table).
 		Scan(&root, &s.shape.columns, &s.pages, &size)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	reserved := make([]byte, 1)
-	if err := s.pagesAt(ctx, []uint32{1}, headerSize, func(_ int, head []byte) { reserved[0] = head[20] }); err != nil {
-		return nil, err
+	s.shape.usable = int(size)
+	err = s.pagesAt(ctx, []uint32{1}, headerSize, func(_ int, head []byte) {
+		s.shape.usable -= int(head[20]) // reserved
+		// Of other texts than UTF-8, and of pages that say where others belong, only SQLite reads.
+		if r := s.reader; r != nil && (len(r.stored) != s.shape.columns || head[59] != 1 || binary.BigEndian.Uint32(head[52:]) > 0) {
+			s.over = errStop
+		}
+	})
+	if err != nil {
+		return err
 	}
-	s.shape.usable = int(size) - int(reserved[0])
 	s.seen = make([]uint64, s.pages/64+1)
+	if locked := uint32(1<<30/size) + 1; s.reader != nil && locked <= s.pages {
+		s.markTaken(locked) // where locks are, SQLite reads nothing
+	}
 	level := []node{{uint32(root), math.MinInt64, math.MaxInt64}}
 	for len(level) > 0 && s.goesOn() && err == nil {
 		level, err = s.readLevel(ctx, level)
 	}
 	slices.Sort(s.rows)
-	return s, err
+	return cmp.Or(err, s.over)
 }
 
 // goesOn reports whether there is a reason to look at more pages.
-func (s *survey) goesOn() bool { return s.keep || !s.damaged }
+func (s *survey) goesOn() bool { return s.keep || !s.damaged && s.over == nil }
 
 // noteLost notes that rows between two rowids, at most so many of them (0: nobody knows), are
 // lost.
@@ -129,9 +136,11 @@ func (s *survey) readLevel(ctx context.Context, nodes []node) (below []node, err
 		err := s.pagesAt(ctx, list, s.shape.usable, func(i int, data []byte) {
 			missing(i)
 			read++
-			below = s.readNode(part[i], data, below)
+			if below = s.readNode(part[i], data, below); s.reader != nil && !s.damaged {
+				s.over = s.reader.take(ctx, s, part[i], data, len(below) > 0)
+			}
 		})
-		if err != nil {
+		if err = cmp.Or(err, s.over); err != nil {
 			return nil, err
 		}
 		missing(len(part))
@@ -235,7 +244,7 @@ func (s *survey) noteRows(n node, sound []int) {
 			s.rows = append(s.rows, c.rowid)
 		}
 		if c.rest > 0 {
-			s.chains = append(s.chains, chain{c.rowid, c.overflow, c.rest})
+			s.chains = append(s.chains, *c)
 		}
 	}
 	gap(len(p.cells), n.to)
@@ -288,35 +297,38 @@ func (s *survey) addChildren(n node, sound []int, below []node) []node {
 // followChains goes along the overflow pages of rows, one page of each at a time. A row whose
 // chain is broken keeps its other values.
 func (s *survey) followChains(ctx context.Context) error {
+	if s.db.raw != nil && !s.keep { // then it does not matter which of two rows a page belongs to
+		for _, c := range s.chains {
+			s.along(c, nil)
+		}
+		s.chains = s.chains[:0]
+		return ctx.Err()
+	}
 	for len(s.chains) > 0 && s.goesOn() {
-		var rest []chain
+		var rest []cell
 		for part := range slices.Chunk(s.chains, pagesAtOnce) {
 			list := make([]uint32, 0, len(part))
 			whole := part[:0:len(part)]
 			for _, c := range part {
-				if s.isTaken(c.next) {
+				if s.isTaken(c.overflow) {
 					s.noteTorn(c.rowid)
 					continue
 				}
-				s.markTaken(c.next)
-				whole, list = append(whole, c), append(list, c.next)
+				s.markTaken(c.overflow)
+				whole, list = append(whole, c), append(list, c.overflow)
 			}
 			next := make([]uint32, len(list))
 			for i := range next {
 				next[i] = math.MaxUint32
 			}
-			if s.raw != nil {
-				for i, c := range whole {
-					next[i] = s.nextOf(c)
-				}
-			} else if err := s.pagesAt(ctx, list, 4, func(i int, data []byte) { next[i] = binary.BigEndian.Uint32(data) }); err != nil {
+			if err := s.pagesAt(ctx, list, 4, func(i int, data []byte) { next[i] = binary.BigEndian.Uint32(data) }); err != nil {
 				return err
 			}
 			for i, c := range whole {
-				switch c.next, c.rest = next[i], c.rest-int64(s.shape.usable-4); {
+				switch c.overflow, c.rest = next[i], c.rest-int64(s.shape.usable-4); {
 				case c.rest > 0:
 					rest = append(rest, c)
-				case c.next != 0:
+				case c.overflow != 0:
 					s.noteTorn(c.rowid)
 				}
 			}
@@ -327,39 +339,17 @@ func (s *survey) followChains(ctx context.Context) error {
 	return nil
 }
 
-// nextOf is what the next page of a chain names. The pages behind it in the file are mostly
-// those that come then, so they are read with it.
-func (s *survey) nextOf(c chain) uint32 {
-	if _, known := s.nexts[c.next]; !known {
-		if len(s.nexts) > 1<<16 { // of damaged chains: they went elsewhere
-			clear(s.nexts)
-		}
-		size, left := int64(s.db.File.Header.PageSize), (c.rest-1)/int64(s.shape.usable-4)
-		n, _ := s.db.raw.ReadAt(s.piece[:min(pieceSize/size-1, left)*size+4], s.pageOffset(c.next))
-		for at := int64(0); at+4 <= int64(n); at += size {
-			s.nexts[c.next+uint32(at/size)] = binary.BigEndian.Uint32(s.piece[at:])
-		}
-	}
-	next, known := s.nexts[c.next]
-	if !known { // it cannot be read
-		return math.MaxUint32
-	}
-	delete(s.nexts, c.next)
-	return next
-}
-
-func (s *survey) pageOffset(page uint32) int64 {
-	return int64(page-1) * int64(s.db.File.Header.PageSize)
-}
-
 // pagesAt hands the beginnings of pages to fn, with their indexes in the list and in its
 // order, but for those that cannot be read.
 func (s *survey) pagesAt(ctx context.Context, list []uint32, head int, fn func(i int, data []byte)) error {
-	if s.raw != nil {
-		data := make([]byte, head)
+	if s.db.raw != nil {
+		last := uint32(0)
 		for i, page := range list {
-			if n, _ := s.raw.ReadAt(data, s.pageOffset(page)); n == head && page > 0 {
-				fn(i, data)
+			if i == 0 || page < list[i-1] || page > last {
+				last = s.lastNear(list[i:])
+			}
+			if data := s.pageAt(&s.tree, page, last); len(data) >= head && s.goesOn() {
+				fn(i, data[:head])
 			}
 		}
 		return ctx.Err()
@@ -399,6 +389,8 @@ const (
 // page a child.
 type cell struct {
 	from, to int // of its bytes in the page
+	row      int // where its row begins
+	here     int // the bytes of it on the page
 	rowid    int64
 	child    uint32
 	overflow uint32 // the first page of the rest of the row, 0 where there is none
@@ -465,15 +457,16 @@ func (c *cell) readLeaf(data []byte, s shape) {
 		return
 	}
 	c.rowid = rowid
-	start, here := c.from+n+m, size
+	c.row, c.here = c.from+n+m, int(size)
 	if most := int64(s.usable - 35); size > most {
 		least := int64((s.usable-12)*32/255 - 23)
-		if here = least + (size-least)%int64(s.usable-4); here > most {
+		here := least + (size-least)%int64(s.usable-4)
+		if here > most {
 			here = least
 		}
-		c.rest = size - here
+		c.here, c.rest = int(here), size-here
 	}
-	c.to = start + int(here)
+	c.to = c.row + c.here
 	if c.rest > 0 {
 		if c.to += 4; c.to > len(data) {
 			return
@@ -481,7 +474,7 @@ func (c *cell) readLeaf(data []byte, s shape) {
 		c.overflow = binary.BigEndian.Uint32(data[c.to-4:])
 	}
 	c.to = max(c.to, c.from+4)
-	c.sound = c.to <= len(data) && recordFits(data[start:start+int(here)], size, s.columns)
+	c.sound = c.to <= len(data) && recordFits(data[c.row:c.row+c.here], size, s.columns)
 }
 
 // recordFits reports whether the header of a row names no more values than the table has

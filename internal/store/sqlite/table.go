@@ -65,10 +65,11 @@ func (db *DB) ScanTable(ctx context.Context, table string, columns []string, fn 
 	if err != nil {
 		return nil, err
 	}
+	all := slices.Concat(columns, keys)
 	t := tableScan{
 		db: db, fn: fn, next: math.MinInt64,
 		scan: "select 1 from " + Quoted(table) + " not indexed where " + rowid + " >= ? and {scan}(" +
-			strings.Join(slices.Concat([]string{rowid}, columns, keys), ", ") + ")",
+			strings.Join(append([]string{rowid}, all...), ", ") + ")",
 	}
 	if len(keys) > 0 {
 		t.fn = func(rowid int64, row []driver.Value) error {
@@ -79,6 +80,11 @@ func (db *DB) ScanTable(ctx context.Context, table string, columns []string, fn 
 	if db.scanned != nil {
 		defer func() { db.scanned.Store(strings.ToLower(table), scanned) }()
 	}
+	if done, err := t.direct(ctx, Selection{Table: table, RowID: rowid, Columns: all}); done || err != nil {
+		scanned.sound = done
+		return nil, err
+	}
+	t.startAgain()
 	s, err := db.surveyPages(ctx, table, false)
 	if err == nil && !s.damaged {
 		if err = t.scanWhole(ctx); err == nil {
@@ -157,6 +163,18 @@ type tableScan struct {
 
 	next    int64 // the lowest rowid not yet delivered
 	refused []int64
+}
+
+// startAgain makes the scan begin at the first row, and not deliver again what was delivered.
+func (t *tableScan) startAgain() {
+	if fn, next := t.fn, t.next; next > math.MinInt64 {
+		t.next, t.fn = math.MinInt64, func(rowid int64, row []driver.Value) error {
+			if rowid < next {
+				return nil
+			}
+			return fn(rowid, row)
+		}
+	}
 }
 
 // scanWhole delivers rows until the end or an error.
