@@ -43,6 +43,7 @@ var (
 		"internal/store/springai":    1_112,
 		"internal/store/goose":       1_163,
 		"internal/store/crush":       965,
+		"internal/store/mastra":      1_586,
 
 		"internal/store/adk/adktest":           986,
 		"internal/store/dockeragent/agenttest": 2_014,

@@ -156,6 +156,9 @@ func TestSC102CallsThatSomebodyOutsideAnswers(t *testing.T) {
 		},
 		{name: "a response for now is an answer", tree: "P\n  user\n  root c1()\n  root <c1\n  user", tweak: waits(1)},
 		{name: "an answer much later", tree: "P\n  user\n  root c1()\n  root \"hm\"\n  root <c1\n  user", tweak: waits(1), store: shared},
+		{name: "of a runtime that leaves such calls out", tree: last, tweak: waits(1), store: func(s *session.Store) {
+			s.Writer, s.Loses = session.WriterDead, map[string]string{"SC101": "leaves the call out"}
+		}, want: "SC102 info P.1" + fixed},
 		{name: "a person was asked", tree: last, tweak: asked(1), want: "SC102 info P.1" + fixed, says: "A person was asked to approve it"},
 		{name: "a person was asked, and the user went on", tree: last + "\n  user", tweak: asked(1), want: "SC102 warning P.1" + fixed},
 		{name: "a call without an id has no result that could name it", tree: last, tweak: eachCall(1, func(c *session.Call) { c.Waits, c.ID = true, "" }), want: "SC102 warning P.1\nSC204 error P.1\nmanual:"},

@@ -1,6 +1,10 @@
 package rules_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 func TestSC106DuplicateResult(t *testing.T) {
 	runCases(t, []ruleCase{
@@ -67,6 +71,28 @@ C<P
   worker <c1
   worker "done"`,
 			want: `SC106 info C.3 see C.2`,
+		},
+		{
+			name: "a turn that the store has twice, as it tells, and a prompt",
+			tree: `
+P
+  user "q"
+  user "q"
+  root c1()
+  root <c1
+  root c1()
+  root <c1
+  root "ok"`,
+			tweak: func(tree *session.Tree) {
+				for _, i := range []int{1, 4, 5} {
+					tree.Root().Items[i].Home, tree.Root().Items[i].Copied = "P", true
+				}
+			},
+			want: `
+				SC106 info P.1
+				kept: quarantine P.1
+				SC106 warning P.4,5
+				kept: quarantine P.4; quarantine P.5`,
 		},
 		{
 			name: "an id that two calls use needs two results",

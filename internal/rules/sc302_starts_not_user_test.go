@@ -1,6 +1,10 @@
 package rules_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 func TestSC302StartsNotUser(t *testing.T) {
 	runCases(t, []ruleCase{
@@ -14,6 +18,17 @@ P
 			profile: "generic anthropic bedrock",
 			want:    `SC302 warning P.0`,
 			says:    "starts with a message of the assistant",
+		},
+		{
+			name: "what stands for the first messages is no item",
+			tree: `
+P
+  user "q"
+  root "hello"
+  user
+  root "ok"`,
+			tweak:   func(tree *session.Tree) { tree.Root().Items[0].Flags |= session.Compacted },
+			profile: "generic anthropic",
 		},
 		{
 			name: "system messages are not counted",

@@ -27,6 +27,25 @@ C<P agent=worker
 			want: `SC708 warning C.0,1 see P.0 see P.1`,
 			says: "the sub-session begins with a copy of 2 messages of its parent P. Nothing says that this copy is intended",
 		},
+		{
+			name: "copies behind the task, as the store tells",
+			tree: `
+P agent=root
+  user "q"
+  root T1>worker(do it)
+  sub C
+  root <T1 "done"
+C<P agent=worker
+  user "do it"
+  user "q"
+  worker "done"`,
+			tweak: func(tree *session.Tree) {
+				tree.Session("C").Items[1].Home, tree.Session("C").Items[1].Copied = "P", true
+			},
+			want: `
+				SC708 warning C.1
+				kept: quarantine C.1`,
+		},
 		{name: "a child that says that it is a fork", tree: copied, tweak: forked},
 		{
 			name: "behind instructions of its own",

@@ -38,6 +38,8 @@ func ShortID(id string) string {
 	switch {
 	case strings.HasPrefix(own, "ses_"): // opencode: milliseconds and a counter
 		length = 16
+	case len(own) > 37 && own[len(own)-37] == '-' && own[len(own)-28] == '-' && own[len(own)-13] == '-': // Mastra: the parent's id, and a UUID
+		length = len(own) - 28
 	case len(own) == 36 && own[14] == '7' && own[8] == '-': // UUID version 7: milliseconds
 		length = 13
 	}

@@ -138,7 +138,16 @@ func (l *laneMaker) rowSteps(s *Session, r *Row, of asked) []Step {
 	if step := l.subjects[s.Session].Replay.Steps[r.Item]; step.Action == replay.Skip {
 		one.Lane, one.Leaked = l.sessionLane(s.Session), true
 		one.To = one.Lane
-		if name := cmp.Or(step.Frame.Agent, r.Stored.Agent); name != "" {
+		name := r.Stored.Agent
+		if step.Frame != nil { // a store that tells whose an item is need not say so behind the call
+			name = cmp.Or(step.Frame.Agent, name)
+		}
+		for home := range l.subjects {
+			if name == "" && home.ID == r.Stored.Home {
+				one.To = l.sessionLane(home)
+			}
+		}
+		if name != "" {
 			one.To = l.laneNamed(name)
 		}
 		return []Step{one}

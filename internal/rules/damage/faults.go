@@ -103,11 +103,16 @@ var faults = []*rules.Rule{
 		Run:   rules.ReportFaults(session.MixedDialects, rules.SetDetail),
 	},
 	// An orphan belongs to no tree, and a repair changes trees: so it is reported, and
-	// its page says how to take it out by hand.
+	// its page says how to take it out by hand. Where its session is known, that is one.
 	{
-		ID: "SC018", Name: "orphan-record", Severity: rules.Warning, Safety: rules.None, Scope: stored, Since: "0.1.0",
+		ID: "SC018", Name: "orphan-record", Severity: rules.Warning, Safety: rules.Lossless, Scope: stored, Since: "0.1.0",
 		Title: "records whose session does not exist",
-		Run:   rules.ReportFaults(session.OrphanRecord, rules.SetDetail),
+		Run: rules.ReportFaults(session.OrphanRecord, func(found *rules.Finding, f *session.Fault) {
+			rules.SetDetail(found, f)
+			if rules.SetDefault(found, f, rules.Lossless); f.Default != nil {
+				found.Fixes[0].Title = "make the row of the session, with what its messages say of it"
+			}
+		}),
 	},
 	{
 		ID: "SC019", Name: "housekeeping", Severity: rules.Info, Safety: rules.None, Scope: stored, Since: "0.1.0",

@@ -13,4 +13,5 @@ var Rules = append([]*rules.Rule{
 	&staleIndexReference,
 	&timeGoesBack,
 	&historyDeleted,
+	&foreignOwner,
 }, faults...)

@@ -17,7 +17,7 @@ var subsessionOrphan = rules.Rule{
 		refs := ListReferrers(p)
 		for _, s := range p.Subjects {
 			d := s.Caller
-			if s.Parent == "" || len(refs[s.ID]) > 0 || inLoop(p, s.Session) || isNamed(s) && p.Tree.Session(s.Parent) != nil {
+			if s.Parent == "" || len(refs[s.ID]) > 0 || inLoop(p, s.Session) || (isNamed(s) || namedByStray(p, s)) && p.Tree.Session(s.Parent) != nil {
 				continue
 			}
 			if d == nil || !isDecidable(d) || d.Reference >= 0 {
@@ -45,7 +45,8 @@ func reportOrphanSession(p *rules.Pass, s *rules.Subject) {
 		}
 	case d == nil && p.Store.WholeTurns && s.Delegated:
 		f.Message = "parent session " + rules.ShortID(s.Parent) + " does not refer to this sub-session: it was stopped before it stored the turn in which it started it"
-		if awaitsModel(p.Tree.Session(s.Parent)) {
+		up := p.Tree.Session(s.Parent)
+		if awaitsModel(up) || !slices.ContainsFunc(up.Items, func(it session.Item) bool { return it.Time.After(s.Created) }) {
 			f.Severity = rules.Info // nothing goes on as if the turn had ended
 		} else {
 			f.AddSentence("It goes on without that turn, and does not know what the sub-session did")
@@ -82,6 +83,15 @@ func awaitsModel(s *session.Session) bool {
 // isNamed reports whether the store keeps the id of the sub-session with its call.
 func isNamed(s *rules.Subject) bool {
 	return s.Caller != nil && s.Caller.Call().Delegation.Child == s.ID
+}
+
+// namedByStray reports whether a call names the sub-session that stands in its parent and is of
+// another session: SC702 brings it home.
+func namedByStray(p *rules.Pass, s *rules.Subject) bool {
+	up := p.Tree.Session(s.Parent)
+	return up != nil && slices.ContainsFunc(up.Items, func(it session.Item) bool {
+		return it.Home != "" && slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Delegation != nil && c.Delegation.Child == s.ID })
+	})
 }
 
 // attachFix is the fix that adds the missing reference: before the result of a call

@@ -6,12 +6,14 @@ import (
 )
 
 var isolationBreach = rules.Rule{
-	ID: "SC708", Name: "isolation-breach", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+	ID: "SC708", Name: "isolation-breach", Severity: rules.Warning, Safety: rules.Kept, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a sub-session begins with a copy of its parent's conversation",
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Subjects {
 			for _, child := range s.Children {
-				if pairs := CopiedFrom(s.Session, child); !child.Forked && len(pairs) >= LeastCopied {
+				if told := toldCopies(s.Session, child); len(told) > 0 {
+					reportCopies(p, s.Session, child, told)
+				} else if pairs := CopiedFrom(s.Session, child); !child.Forked && len(pairs) >= LeastCopied {
 					reportBreach(p, s.Session, child, pairs)
 				}
 			}
@@ -65,5 +67,29 @@ func reportBreach(p *rules.Pass, parent, child *session.Session, pairs []CopiedP
 	}
 	f.Message = "the sub-session begins with a copy of " + rules.CountedNoun(len(pairs), "message") + " of its parent " + rules.ShortID(parent.ID)
 	f.AddSentence("Nothing says that this copy is intended")
+	p.Report(f)
+}
+
+// toldCopies are the items of a child of which the store tells that they are copies of its
+// parent's.
+func toldCopies(parent, child *session.Session) (items []int) {
+	for i := range child.Items {
+		if it := &child.Items[i]; it.Copied && it.Home == parent.ID {
+			items = append(items, i)
+		}
+	}
+	return items
+}
+
+// reportCopies reports copies whose originals prove that nothing is lost without them.
+func reportCopies(p *rules.Pass, parent, child *session.Session, items []int) {
+	f := p.FindItem(child, items[0])
+	f.Items = items
+	count := rules.CountedNoun(len(items), "message")
+	f.Message = count + " of the parent " + rules.ShortID(parent.ID) + rules.VerbForm(len(items), " is", " are") + " stored here again, with the call that started this sub-session"
+	f.Fixes = []rules.Fix{{Title: "remove the copies here, which the receipt keeps; the parent has them", Safety: rules.Kept}}
+	for _, i := range items {
+		f.Fixes[0].Edits = append(f.Fixes[0].Edits, session.Edit{Op: session.Quarantine, Ref: child.ItemRef(i)})
+	}
 	p.Report(f)
 }

@@ -17,13 +17,14 @@ func reportStrays(p *rules.Pass, copied bool) {
 	}
 }
 
+// The copies of what the session's own caller had said are SC708.
 func reportStraysIn(p *rules.Pass, s *rules.Subject, copied bool, homeOf func(*session.Session, *session.Item) string) {
 	away := map[string][]int{}
 	for i := range s.Items {
 		if s.Items[i].Copied != copied {
 			continue
 		}
-		if home := homeOf(s.Session, &s.Items[i]); home == session.HomeUnknown || home != s.ID && p.Tree.Session(home) != nil {
+		if home := homeOf(s.Session, &s.Items[i]); home == session.HomeUnknown || home != s.ID && p.Tree.Session(home) != nil && !(copied && slices.Contains(p.Tree.Session(home).Children, s.Session)) {
 			away[home] = append(away[home], i)
 		}
 	}

@@ -3,6 +3,7 @@ package pairs
 import (
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 var duplicateResult = rules.Rule{
@@ -12,5 +13,43 @@ var duplicateResult = rules.Rule{
 		eachExtra(p, func(e pairing.Extra) bool { return e.Same && !e.Placeholder },
 			"call %s has the same result twice",
 			"remove the other copy; the receipt keeps it")
+		for _, s := range p.Subjects {
+			reportDoubled(p, s)
+		}
 	},
+}
+
+// reportDoubled reports the calls that the session has twice, with their results and what was said
+// with them, as far as the store tells. The prompt of a sub-session that it has twice costs little.
+func reportDoubled(p *rules.Pass, s *rules.Subject) {
+	var prompts, answers []int
+	for i := range s.Items {
+		switch it := &s.Items[i]; {
+		case !it.Copied || it.Home != s.ID:
+		case it.Role == session.User:
+			prompts = append(prompts, i)
+		default:
+			answers = append(answers, i)
+		}
+	}
+	for _, items := range [][]int{prompts, answers} {
+		if len(items) == 0 {
+			continue
+		}
+		f := p.FindItem(s.Session, items[0])
+		f.Items = items
+		n := len(items)
+		f.Message = rules.CountedNoun(n, "message") + rules.VerbForm(n, " is", " are") + " stored twice: another record of this session says all of " + rules.VerbForm(n, "it", "that")
+		f.Severity = rules.Warning // no provider refuses it
+		if s.Items[items[0]].Role == session.User {
+			f.Severity = rules.Info
+		} else if len(s.Items[items[0]].Calls) > 0 {
+			f.Call = s.Items[items[0]].Calls[0].ID
+		}
+		f.Fixes = []rules.Fix{{Title: "remove the copy; the receipt keeps it", Safety: rules.Kept}}
+		for _, i := range items {
+			f.Fixes[0].Edits = append(f.Fixes[0].Edits, session.Edit{Op: session.Quarantine, Ref: s.ItemRef(i)})
+		}
+		p.Report(f)
+	}
 }

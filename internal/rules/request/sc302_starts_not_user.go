@@ -13,7 +13,7 @@ var startsNotUser = rules.Rule{
 	Run: func(p *rules.Pass) {
 		for j := range p.JudgedRequests() {
 			first, ok := firstOf(j.SpokenTurns())
-			if !ok || first.Role != session.Assistant {
+			if !ok || first.Role != session.Assistant || j.Items[0].Flags.Has(session.Compacted) && j.LastSummary() < 0 { // what stands for the items before is no item
 				continue
 			}
 			f := p.FindSent(j, []int{first.Item}, rules.Said{})

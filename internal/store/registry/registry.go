@@ -24,6 +24,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/goose"
 	"github.com/sessctl/sessctl/internal/store/kagent"
 	"github.com/sessctl/sessctl/internal/store/loom"
+	"github.com/sessctl/sessctl/internal/store/mastra"
 	"github.com/sessctl/sessctl/internal/store/opencode"
 	"github.com/sessctl/sessctl/internal/store/postgres"
 	"github.com/sessctl/sessctl/internal/store/springai"
@@ -38,6 +39,7 @@ var Kinds = []store.Kind{
 	kagent.Kind,
 	crush.Kind,
 	goose.Kind,
+	mastra.Kind,
 	opencode.Kind,
 	claudecode.Kind,
 	loom.Kind,
@@ -222,7 +224,7 @@ func unknownError(ctx context.Context, src *store.Source) error {
 	}
 	db := sqlite.FromReader(src.DB)
 	if db == nil {
-		return problem.New(problem.Unreadable, "sessctl reads those of Google ADK, kagent and Spring AI Session on a server. "+
+		return problem.New(problem.Unreadable, "sessctl reads those of Google ADK, kagent, Mastra and Spring AI Session on a server. "+
 			"Name another schema with ?search_path=SCHEMA at the end, or let the role use it: `GRANT USAGE ON SCHEMA … TO …;`.", "%s has no tables in which a runtime keeps its sessions", src.Path)
 	}
 	if err := db.Damaged(); err != nil {

@@ -1,0 +1,283 @@
+// Package mastra reads and repairs the databases of Mastra (mastra-ai/mastra): the files of
+// @mastra/libsql. docs/stores/mastra.md has the facts about the format.
+package mastra
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/jsonscan"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
+	"github.com/sessctl/sessctl/internal/store/table"
+)
+
+// The tables. Others belong to workflows, traces, scorers and the like.
+const (
+	tableThreads   = "mastra_threads"
+	tableMessages  = "mastra_messages"
+	tableSnapshots = "mastra_workflow_snapshot"    // runs that wait
+	tableObserved  = "mastra_observational_memory" // what is not sent any more
+)
+
+// known are the columns of every release, and those that came later.
+var known = []eventlog.Known{
+	{Table: tableThreads, Needed: []string{"id", "resourceid", "title", "createdat", "updatedat"}, Further: []string{"metadata", "createdatz", "updatedatz"}},
+	{Table: tableMessages, Needed: []string{"id", "thread_id", "content", "role", "type", "createdat"}, Further: []string{"resourceid", "createdatz"}},
+}
+
+const (
+	kindName      = "mastra"
+	kindTitle     = "Mastra"
+	fieldResource = "resourceId"
+	fieldTime     = "createdAt"
+)
+
+// Kind is Mastra's row in the table of adapters.
+var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindTitle, Locations: locations, Open: open, Edit: edit}, detect, examined)
+
+// locations are the files that Mastra's documentation names. Programs run in .mastra/output, so
+// that older projects have them there or above. A memory.db elsewhere may be any program's.
+func locations(string) []string {
+	build := filepath.Join(".mastra", "output")
+	return []string{"mastra.db", filepath.Join(".mastra", "mastra.db"), filepath.Join(build, "mastra.db"), filepath.Join(build, "memory.db")}
+}
+
+func detect(_ context.Context, _ table.Reader, stored table.Schema) store.Detection {
+	if !stored.HasColumns(tableThreads, "id", fieldResource) || !stored.HasColumns(tableMessages, "thread_id", "content", "role", "type", fieldTime) {
+		return store.Detection{}
+	}
+	return store.Detection{Sure: store.Certain, Why: "tables " + tableThreads + " and " + tableMessages}
+}
+
+// open reads everything but texts.
+func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+	wrapped := *src
+	wrapped.DB = &joined{Reader: src.DB}
+	return eventlog.OpenBy(ctx, &wrapped, opts, examined)
+}
+
+// reader is what is known of a database while its threads are read.
+type reader struct {
+	*joined
+	waiting  map[string]bool // runs that can go on
+	observed map[string]bool // messages that an observation stands for
+	away     sync.Map        // by id, rows of another resource than their thread's
+	proofs   sync.Map        // by id of a sub-thread, what the call that names it got
+}
+
+// examined looks at a database, and says what is known of the store before its threads are.
+func examined(_ context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
+	j := db.(*joined)
+	j.columns = stored.Columns(tableMessages)
+	facts := session.Store{
+		Kind: kindName, Title: kindTitle, Runtime: runtime, Generation: "2",
+		Requests: session.Requests{Loses: losses},
+		Children: session.Children{WholeTurns: true},
+		Keys:     session.Keys{Renumbers: true},
+	}
+	if !stored.HasColumns(tableMessages, fieldResource) {
+		facts.Generation = "1" // up to 0.9
+	}
+	return facts, (&reader{joined: j}).layout(), nil
+}
+
+// runtime is what Mastra makes of every request: pairs are told by their ids alone, and a call
+// without a result is not sent (seen in requests of 1.21.0 and 1.71.0).
+var runtime = session.Runtime{
+	Name:          kindTitle,
+	BlankMessages: "Mastra leaves empty texts beside other parts out of the request, and sends other ones",
+	Sanitiser:     &session.Sanitiser{By: "Mastra releases since 1.8", Pairs: "openai-responses", Always: true},
+}
+
+// losses is what it leaves out: the model does not learn of that.
+var losses = map[string]string{
+	"SC101": "leaves the call out of requests",
+	"SC103": "sends a call that nobody made before it",
+}
+
+// layout is how such a database is read and written.
+func (r *reader) layout() *eventlog.Layout {
+	return &eventlog.Layout{
+		Known: known, Later: store.Later{Read: "Threads and messages"},
+		Sessions: eventlog.Table{Name: tableThreads, Columns: []string{"id", fieldResource, "title", "metadata", fieldTime, "updatedAt"}, Key: []string{"id"}},
+		Events:   eventlog.Table{Name: tableMessages, Columns: slices.Concat(r.columns, []string{columnPosition, columnEvent, columnPatch}), Key: []string{"thread_id"}, ID: "id"},
+		Place:    []string{columnPosition},
+		Order: func(at table.Place, place eventlog.Row) (position, tie int64) {
+			position, _ = column.Int(place.Value(columnPosition))
+			return position, int64(at)
+		},
+		Session: r.sessionOf, Item: r.item, Finish: r.finish, Relate: r.finish,
+		Said: []string{"role", columnEvent}, Content: saidBy,
+		LinkColumns: []string{columnEvent}, Links: links, OneID: true,
+		Prepare: r.prepare,
+		Write: eventlog.Write{
+			Insert: r.insert, Part: apart, Update: update, OtherTables: together,
+			Tied: func(a, b int64) bool { return a>>positionBits == b>>positionBits },
+		},
+	}
+}
+
+// prepare reads what has to be known of all threads: whose they are, which of them no call
+// names, which runs wait, and what is not sent any more.
+func (r *reader) prepare(ctx context.Context, _ table.Reader, _ [][]table.Value) error {
+	r.threads, r.waiting, r.observed = map[string]string{}, map[string]bool{}, map[string]bool{}
+	var err error
+	each := func(name string, columns []string, fn func(row []table.Value)) {
+		if err == nil {
+			_, err = table.Glance(ctx, r.Reader, name, columns, fn)
+		}
+	}
+	each(tableThreads, []string{"id", fieldResource}, func(row []table.Value) { r.threads[column.Text(row[0])] = column.Text(row[1]) })
+	each(tableSnapshots, []string{"run_id"}, func(row []table.Value) { r.waiting[column.Text(row[0])] = true })
+	each(tableObserved, []string{"observedMessageIds"}, func(row []table.Value) {
+		var ids []string
+		_ = jsonscan.Exact.Unmarshal(column.Bytes(row[0]), &ids) // what is no list tells nothing
+		for _, id := range ids {
+			r.observed[id] = true
+		}
+	})
+	same := func(row []table.Value) session.Digest {
+		return session.DigestOf(column.View(row[0]) + "\x00" + column.View(row[1]))
+	}
+	count, tied := map[session.Digest]int{}, map[session.Digest][]string{}
+	lost := map[string]*thread{}
+	each(tableMessages, []string{"thread_id", fieldTime, fieldResource}, func(row []table.Value) {
+		count[same(row)]++
+		if id := column.View(row[0]); lost[id] != nil {
+			lost[id].add(row)
+		} else if _, stored := r.threads[id]; !stored {
+			t := &thread{id: strings.Clone(id)}
+			t.add(row)
+			lost[t.id] = t
+		}
+	})
+	r.lost = nil
+	for _, id := range slices.Sorted(maps.Keys(lost)) {
+		r.lost, r.threads[id] = append(r.lost, lost[id]), lost[id].resource
+	}
+	each(tableMessages, []string{"thread_id", fieldTime, "id"}, func(row []table.Value) {
+		if at := same(row); count[at] > 1 {
+			tied[at] = append(tied[at], column.Text(row[2]))
+		}
+	})
+	r.ranks = map[string]int64{}
+	for _, ids := range tied {
+		if r.Reader.About().Moving { // of a server, whose rows have no order: by their ids
+			slices.Sort(ids)
+		}
+		for n, id := range ids {
+			r.ranks[id] = int64(n)
+		}
+	}
+	return err
+}
+
+// uuidLength is how long a UUID is, which a sub-thread's id ends with since 1.0.
+const uuidLength = len("-2fd0b87d-a648-4888-a832-a53dc8287aa6")
+
+// parentOf is the thread whose call started one, as far as its id and its resource tell: the ids of
+// both begin with those of the parent. "" where none does.
+func (r *reader) parentOf(id string) string {
+	if len(id) <= uuidLength || id[len(id)-uuidLength] != '-' {
+		return ""
+	}
+	up := id[:len(id)-uuidLength]
+	if resource, stored := r.threads[up]; stored && strings.HasPrefix(r.threads[id], resource+"-") {
+		return up
+	}
+	return ""
+}
+
+// times are texts in UTC.
+var times = column.Times{
+	Forms: []column.Form{{Layout: "2006-01-02 15:04:05Z07:00", Fraction: ".000"}, {Layout: "2006-01-02 15:04:05"}}, T: true, UTC: true, Years: [2]int{2000, 2100},
+	Formless: "it is not in the form 2026-02-03T09:56:40.000Z", Outside: "its year is %d",
+}
+
+// sessionOf is the session of a row, without items. Its metadata is JSON, or SQLite's own form of
+// that, which has names as they are.
+func (r *reader) sessionOf(row eventlog.Row) *session.Session {
+	s := &session.Session{
+		ID: column.Text(row.Value("id")), Title: column.Text(row.Value("title")), Tick: time.Millisecond, TickBits: positionBits, CallOrder: true,
+		Forked: bytes.Contains(column.Bytes(row.Value("metadata")), []byte("sourceThreadId")),
+	}
+	resource := column.Text(row.Value(fieldResource))
+	if s.Parent = r.parentOf(s.ID); s.Parent == "" {
+		s.User = resource
+	} else {
+		s.Agent = strings.TrimPrefix(resource, r.threads[s.Parent]+"-")
+	}
+	s.Delegated = s.Parent != ""
+	s.Created, s.Updated = times.Read(row.Value(fieldTime)).Time, times.Read(row.Value("updatedAt")).Time
+	s.Faults = append(eventlog.BadTimes(row.Value, &times, fieldTime, "updatedAt"), eventlog.BadUnicode(row, "title")...)
+	if row.Place < 0 {
+		f := session.Fault{Kind: session.OrphanRecord, Field: fieldResource, Detail: fmt.Sprintf("%s has rows of thread %.60q, which has no row of its own. Mastra sends them, and shows the thread in no list", tableMessages, s.ID)}
+		if resource != "" {
+			f.Default = &resource
+		}
+		s.Faults = append(s.Faults, f)
+	}
+	return s
+}
+
+// links are the threads that a message's calls started.
+func links(row eventlog.Row) []string {
+	e, _ := row.Value(columnEvent).(event)
+	if e.message == nil || e.nth > 0 {
+		return nil
+	}
+	return e.children()
+}
+
+// finish says what only other messages tell: which calls wait for a client or a person, and what
+// a sub-thread is for. A call of the last answer that nothing says more of is a client's.
+func (r *reader) finish(s *session.Session) {
+	r.findStrays(s)
+	r.tellForeign(s)
+	last := len(s.Items) - 1
+	for ; last >= 0 && s.Items[last].Role == session.Tool; last-- { // results of its other calls
+	}
+	children := map[string]string{} // by call without a result so far
+	for i := range s.Items {
+		it := &s.Items[i]
+		for _, c := range it.Calls {
+			if delete(children, c.ID); c.Delegation != nil {
+				children[c.ID] = c.Delegation.Child
+			}
+		}
+		if it.Table == "" && len(it.Results) == 1 && !it.Results[0].IsError { // a repair takes it from the thread, and names that
+			it.Results = slices.Clone(it.Results)
+			it.Results[0].Child = children[it.Results[0].CallID]
+		}
+		runs, open := r.open.Load(rowOf(it.Key))
+		if !open {
+			continue
+		}
+		it.Calls = slices.Clone(it.Calls)
+		for n := range it.Calls {
+			c := &it.Calls[n]
+			run, asked := runs.(map[string]string)[c.ID]
+			c.Asked = asked && r.waiting[run]
+			c.Waits = !asked && i == last
+		}
+	}
+	if s.Delegated && len(s.Items) > 0 && s.Items[0].Role == session.User {
+		s.Task = s.Items[0].Text
+	}
+}
+
+// rowOf is the id of the row that an item is of.
+func rowOf(key string) string {
+	id, _, _ := strings.Cut(key, partMark)
+	return id
+}

@@ -1,0 +1,298 @@
+package mastra
+
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
+)
+
+// turn is a row with what it says, by the items of its session.
+type turn struct {
+	items []session.Item
+	at    int // the index of the first
+}
+
+// turnsIn are the rows of a session.
+func turnsIn(s *session.Session) (list []turn) {
+	for i := range s.Items {
+		if n := len(list) - 1; n >= 0 && rowOf(s.Items[i].Key) == rowOf(s.Items[i-1].Key) {
+			list[n].items = s.Items[list[n].at : i+1]
+			continue
+		}
+		list = append(list, turn{s.Items[i : i+1], i})
+	}
+	return list
+}
+
+func (t *turn) role() session.Role { return t.items[0].Role }
+
+// calls are the calls of a row, by id, with their tools.
+func (t *turn) calls() map[string]string {
+	calls := map[string]string{}
+	for i := range t.items {
+		for _, c := range t.items[i].Calls {
+			calls[c.ID] = c.Name
+		}
+	}
+	return calls
+}
+
+// texts are what a row says, and what its calls got, the last answer last.
+func (t *turn) texts() (list []session.Digest) {
+	for i := range t.items {
+		if it := &t.items[i]; it.Role == session.Tool || it.Text != 0 {
+			list = append(list, it.Text)
+		}
+	}
+	return list
+}
+
+// answer is the last text of a row, 0 where it ends with something else.
+func (t *turn) answer() session.Digest {
+	if last := &t.items[len(t.items)-1]; last.Role == session.Assistant {
+		return last.Text
+	}
+	return 0
+}
+
+// asks reports whether two rows ask, say and call the same, whatever their calls got.
+func (t *turn) asks(o *turn) bool {
+	meanings := func(t *turn) (list []session.Digest) {
+		for i := range t.items {
+			if it := &t.items[i]; it.Role != session.Tool {
+				list = append(list, it.Meaning)
+			}
+		}
+		return list
+	}
+	return t.role() == o.role() && slices.Equal(meanings(t), meanings(o))
+}
+
+func (t *turn) mark(home string, copied bool) {
+	for i := range t.items {
+		t.items[i].Home, t.items[i].Copied = home, copied
+	}
+}
+
+// delegation is a call of an agent whose thread is stored.
+type delegation struct {
+	call  *session.Call
+	child *session.Session
+	at    int // the index of the call's row
+}
+
+// findStrays tells which rows another thread's run stored. Releases before 1.23 stored what a
+// sub-agent said in its caller's thread (mastra-ai/mastra#15007), and 1.8 what the caller said in
+// the sub-agent's (#14583). What is found tells more of the others, until nothing does.
+func (r *reader) findStrays(s *session.Session) {
+	for i := range s.Items { // a repair may have changed what tells
+		if it := &s.Items[i]; it.Home != s.Parent || s.Parent == "" {
+			it.Home, it.Copied = "", false
+		}
+	}
+	turns := turnsIn(s)
+	markDoubled(s, turns)
+	calls := delegations(s, turns)
+	for again := len(calls) > 0; again; {
+		again = false
+		for n := range turns {
+			again = turns[n].items[0].Home == "" && r.findHome(s, turns, n, calls) || again
+		}
+	}
+	for _, d := range calls {
+		markCallers(s, turns[:d.at+1], d)
+	}
+}
+
+// delegations are the calls of a session whose threads are stored. One without a result gets the only
+// thread that begins with what it asks, of those whose ids say that they are below its own.
+func delegations(s *session.Session, turns []turn) (list []delegation) {
+	for n := range turns {
+		for i := range turns[n].items {
+			it := &turns[n].items[i]
+			it.Calls = slices.Clone(it.Calls)
+			for k := range it.Calls {
+				c := &it.Calls[k]
+				if c.Delegation == nil {
+					continue
+				}
+				fits := func(o *session.Session) bool {
+					return o.Parent == s.ID && len(o.Items) > 0 && o.Items[0].Text != 0 && o.Items[0].Text == c.Delegation.Task
+				}
+				found := slices.IndexFunc(s.Children, func(o *session.Session) bool { return o.ID == c.Delegation.Child })
+				if c.Delegation.Child == "" {
+					if found = slices.IndexFunc(s.Children, fits); found < 0 || slices.ContainsFunc(s.Children[found+1:], fits) {
+						continue
+					}
+					linked := *c.Delegation
+					linked.Child, c.Delegation = s.Children[found].ID, &linked
+				}
+				if found >= 0 {
+					list = append(list, delegation{c, s.Children[found], n})
+				}
+			}
+		}
+	}
+	return list
+}
+
+// findHome marks a row that the run of a sub-agent stored, and reports whether it did.
+func (r *reader) findHome(s *session.Session, turns []turn, n int, calls []delegation) bool {
+	row := &turns[n]
+	home, copied := "", false
+	at, _ := r.ownerOf(&row.items[0])
+	for _, d := range calls {
+		if d.at == n || row.role() != session.Assistant && at.resource != r.threads[d.child.ID] || !r.proves(turns, n, d) {
+			continue
+		}
+		if home != "" && home != d.child.ID { // two say so
+			home, copied = session.HomeUnknown, false
+			break
+		}
+		home, copied = d.child.ID, slices.ContainsFunc(turnsIn(d.child), func(o turn) bool { return o.asks(row) && o.items[0].Role != session.User })
+	}
+	if home != "" {
+		row.mark(home, copied)
+		s.Faults = slices.DeleteFunc(s.Faults, func(f session.Fault) bool {
+			return f.Kind == session.ForeignOwner && f.Item >= row.at && f.Item < row.at+len(row.items)
+		})
+	}
+	return home != ""
+}
+
+// ownerOf is whose the row of an item is, and whether it is of another resource than its thread.
+func (r *reader) ownerOf(it *session.Item) (at owner, away bool) {
+	known, away := r.away.Load(rowOf(it.Key))
+	at, _ = known.(owner)
+	return at, away
+}
+
+// proves reports whether a row of the turn in which a call was made is what the call's thread
+// said: its calls are those that the result of the call lists, or where it has none, or the
+// result has no list, it stands before the call and ends with the answer. The
+// task is in the caller's thread only if it has the resource of the other.
+func (r *reader) proves(turns []turn, n int, d delegation) bool {
+	row := &turns[n]
+	for i := min(n, d.at); i <= max(n, d.at); i++ {
+		if turns[i].role() == session.User && turns[i].items[0].Home == "" && i != n {
+			return false
+		}
+	}
+	known, _ := r.proofs.Load(d.child.ID)
+	proof, _ := known.(asked)
+	if row.role() == session.User {
+		return row.items[0].Text == d.call.Delegation.Task
+	}
+	calls, ends := row.calls(), row.answer() != 0 && row.answer() == session.DigestOf(proof.Text)
+	if len(calls) == 0 || proof.Made == nil {
+		return ends && n < d.at
+	}
+	for id, name := range calls {
+		if !slices.Contains(*proof.Made, made{name, id}) {
+			return false
+		}
+	}
+	return ends || row.answer() == 0 || proof.Text == ""
+}
+
+// markCallers marks the rows of a sub-thread that are copies of what its caller had said when it
+// called: with the call itself among them, which nobody hands over on purpose.
+func markCallers(s *session.Session, before []turn, d delegation) {
+	var copies []turn
+	called := false
+	for i := range d.child.Items {
+		if it := &d.child.Items[i]; it.Home == s.ID {
+			it.Home, it.Copied = "", false
+		}
+	}
+	for _, row := range turnsIn(d.child)[min(1, len(d.child.Items)):] {
+		if row.items[0].Home == "" && slices.ContainsFunc(before, func(o turn) bool { return o.asks(&row) }) {
+			copies = append(copies, row)
+			_, calls := row.calls()[d.call.ID]
+			called = called || calls
+		}
+	}
+	for i := range copies {
+		if called {
+			copies[i].mark(s.ID, true)
+		}
+	}
+}
+
+// markDoubled marks rows that say nothing which another one of the session does not: a turn that
+// was stored again (#13438) or before it was over, and the task of a sub-agent (#20174).
+func markDoubled(s *session.Session, turns []turn) {
+	byCall, answered := map[string][]*turn{}, false
+	for n := range turns {
+		row := &turns[n]
+		if answered = answered || row.role() == session.Assistant && row.items[0].Home == ""; row.role() != session.Assistant {
+			if first := &turns[0]; n > 0 && s.Delegated && !answered && row.asks(first) && row.items[0].Text != 0 {
+				row.mark(s.ID, true)
+			}
+			continue
+		}
+		for id := range row.calls() {
+			for _, o := range byCall[id] {
+				switch {
+				case o.items[0].Copied || row.items[0].Copied:
+				case o.holds(row):
+					row.mark(s.ID, true)
+				case row.holds(o):
+					o.mark(s.ID, true)
+				}
+			}
+			byCall[id] = append(byCall[id], row)
+		}
+	}
+}
+
+// holds reports whether a row says all that another one does.
+func (t *turn) holds(o *turn) bool {
+	calls, texts := t.calls(), t.texts()
+	for id, name := range o.calls() {
+		if calls[id] != name {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(o.texts(), func(d session.Digest) bool { return !slices.Contains(texts, d) })
+}
+
+// owner is whose a row is that is not of its thread's resource, and in which thread it is stored.
+type owner struct{ thread, resource string }
+
+// foreign is the fault of a row of another resource than its thread's: Mastra asks for both.
+func (e event) foreign(r *reader, row eventlog.Row) *session.Fault {
+	at := owner{column.Text(row.Value("thread_id")), column.Text(row.Value(fieldResource))}
+	own := r.threads[at.thread]
+	if r.away.Delete(e.id); !row.HasColumn(fieldResource) || at.resource == own {
+		return nil
+	}
+	r.away.Store(e.id, at)
+	return &session.Fault{Kind: session.ForeignOwner, Field: fieldResource, Default: &own, Detail: at.resource}
+}
+
+// tellForeign marks the rows that are not sent because of their resource: those that have the
+// fault. One that a repair moves gets the resource of its thread.
+func (r *reader) tellForeign(s *session.Session) {
+	faulty := map[string]bool{}
+	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), func(f session.Fault) bool {
+		if f.Kind != session.ForeignOwner {
+			return false
+		}
+		at, _ := r.ownerOf(&s.Items[f.Item])
+		faulty[rowOf(s.Items[f.Item].Key)] = at.thread == s.ID
+		return at.thread != s.ID
+	})
+	for i := range s.Items {
+		at, away := r.ownerOf(&s.Items[i])
+		if !away {
+			continue
+		}
+		s.Items[i].Flags &^= session.Unshown
+		if at.thread == s.ID && (faulty[rowOf(s.Items[i].Key)] || s.Items[i].Home != "") {
+			s.Items[i].Flags |= session.Unshown
+		}
+	}
+}

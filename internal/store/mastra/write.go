@@ -1,0 +1,335 @@
+package mastra
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/jsonscan"
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/change"
+	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/docedit"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
+	"github.com/sessctl/sessctl/internal/store/table"
+)
+
+// columnPatch is what a change of an event makes of the row that it is of: others of the row may
+// change, too.
+const columnPatch = "patch"
+
+// patch gives values in the content of a row others, nil for none; closed is a call that gets its
+// result, and of the event of that call.
+type patch struct {
+	values []value
+	closed string
+	of     table.Place
+}
+
+type value struct {
+	at docedit.Spot
+	is jsontext.Value
+}
+
+var content = docedit.Spot{Column: "content"}
+
+// edit opens a database for repair or undo.
+func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
+	wrapped := *src
+	wrapped.Edit = func(ctx context.Context) (table.Editor, error) {
+		e, err := src.Edit(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &editor{Editor: e, view: &joined{Reader: e.Reader()}}, nil
+	}
+	return eventlog.Edit(ctx, &wrapped, examined)
+}
+
+// editor writes changes of events into the rows that they are of.
+type editor struct {
+	table.Editor
+	view *joined
+}
+
+// Reader implements table.Editor.
+func (e *editor) Reader() table.Reader { return e.view }
+
+// Update implements table.Writer. A row that goes to another thread becomes its resource's: Mastra
+// asks for both.
+func (e *editor) Update(ctx context.Context, name string, at table.Place, fields []table.FieldChange) error {
+	switch {
+	case name == tableThreads && at <= firstLost:
+		return e.addThread(ctx, e.view.lost[firstLost-at], fields)
+	case name != tableMessages:
+		return e.Editor.Update(ctx, name, at, fields)
+	}
+	var own []table.FieldChange
+	edit := func(name string, edited func(old table.Value) (table.Value, error)) error {
+		old, err := e.stored(ctx, at>>nthBits, name)
+		if err != nil {
+			return err
+		}
+		is, err := edited(old)
+		own = append(own, table.FieldChange{Name: name, Old: old, New: is})
+		return err
+	}
+	for _, f := range fields {
+		var err error
+		if p, patched := f.New.(patch); patched {
+			err = edit(content.Column, p.applied)
+		} else if at&nthMask == 0 { // the first event takes the others along
+			own = append(own, f)
+			if f.Name == "thread_id" && slices.Contains(e.view.columns, fieldResource) {
+				err = edit(fieldResource, func(table.Value) (table.Value, error) { return e.view.threads[column.View(f.New)], nil })
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if own = slices.DeleteFunc(own, func(f table.FieldChange) bool { return table.SameValue(f.Old, f.New) }); len(own) == 0 {
+		return nil
+	}
+	return e.Editor.Update(ctx, tableMessages, at>>nthBits, own)
+}
+
+// addThread makes the row of a thread that has none.
+func (e *editor) addThread(ctx context.Context, t *thread, fields []table.FieldChange) error {
+	schema, err := e.Editor.Reader().Schema(ctx)
+	columns := schema.Columns(tableThreads)
+	row := []table.Field{{Name: "title", Value: ""}}
+	for i, value := range t.values(columns) {
+		if value != nil {
+			row = append(row, table.Field{Name: columns[i], Value: value})
+		}
+	}
+	for _, f := range fields {
+		row = slices.DeleteFunc(row, func(o table.Field) bool { return o.Name == f.Name })
+		row = append(row, table.Field{Name: f.Name, Value: f.New})
+	}
+	if err == nil {
+		_, err = e.Editor.Insert(ctx, tableThreads, row)
+	}
+	return err
+}
+
+// stored is the value of a column now.
+func (e *editor) stored(ctx context.Context, row table.Place, name string) (value table.Value, err error) {
+	unread, err := e.Editor.Reader().Rows(ctx, tableMessages, []string{name}, []table.Place{row}, func(_ int, row []table.Value) error {
+		value = table.CloneValue(row[0])
+		return nil
+	})
+	if err == nil && len(unread) > 0 {
+		err = docedit.NotAsRead(name)
+	}
+	return value, err
+}
+
+// Delete implements table.Writer. What else a row is goes with it.
+func (e *editor) Delete(ctx context.Context, name string, at table.Place) error {
+	if name == tableMessages {
+		if at&nthMask != 0 {
+			return nil
+		}
+		at >>= nthBits
+	}
+	return e.Editor.Delete(ctx, name, at)
+}
+
+// Insert implements table.Writer. The result of a call of format 2 goes into the row of its call.
+func (e *editor) Insert(ctx context.Context, name string, row []table.Field) (table.Place, error) {
+	if name != tableMessages {
+		return e.Editor.Insert(ctx, name, row)
+	}
+	var own []table.Field
+	for _, f := range row {
+		if p, patched := f.Value.(patch); patched {
+			return p.of, e.Update(ctx, name, p.of, []table.FieldChange{{Name: columnPatch, New: p}})
+		}
+		if slices.Contains(e.view.columns, f.Name) {
+			own = append(own, f)
+		}
+	}
+	at, err := e.Editor.Insert(ctx, name, own)
+	return at << nthBits, err
+}
+
+// applied is a content after a change. The copies that older releases read leave: Mastra sends from
+// parts only, and they would say otherwise.
+func (p patch) applied(old table.Value) (table.Value, error) {
+	doc := docedit.NewRow(docedit.Whole{Column: content.Column, Text: column.Bytes(old)})
+	gone := []docedit.Spot{content.Member("toolInvocations")}
+	for _, list := range []string{"pendingToolApprovals", "suspendedTools"} {
+		at := content.Member("metadata").Member(list)
+		var waits map[string]wait
+		_ = jsonscan.Exact.Unmarshal(doc.Raw(at), &waits) // what is no list of those has none
+		for key, w := range waits {
+			if w.Call == p.closed && p.closed != "" {
+				gone = append(gone, at.Member(key))
+			}
+		}
+	}
+	for _, at := range gone {
+		if doc.Raw(at) != nil {
+			p.values = append(p.values, value{at, nil})
+		}
+	}
+	for _, v := range p.values {
+		if err := doc.Put(v.at, v.is); err != nil {
+			return nil, err
+		}
+	}
+	return column.Like(old, string(doc.Document(content.Column))), nil
+}
+
+// callAt is where the nth call or result of an event is.
+func (e event) callAt(nth int, results bool) docedit.Spot {
+	for k := e.from; k < e.to; k++ {
+		p := &e.parts[k]
+		if c := p.tool(); c == nil || results && e.result < 0 && !(c.ended() && (p.Server || e.first)) {
+			continue
+		}
+		if nth--; nth >= 0 {
+			continue
+		}
+		if e.first {
+			return docedit.Spot{Column: content.Column}.Element(k)
+		}
+		return content.Member("parts").Element(k).Member("toolInvocation")
+	}
+	return content.Member("nowhere")
+}
+
+// update is the difference of an event that a repair changed. A call and its result are in one
+// place: what names the call names both.
+func update(r *docedit.Row, c *change.Item) error {
+	e := r.Value(columnEvent).(event)
+	refuse := func(what string) error {
+		return problem.New(problem.RolledBack, "", "a store of this kind cannot change %s", what)
+	}
+	var p patch
+	for _, v := range c.Values {
+		switch {
+		case v.Field == change.FieldDelegation, v.Of == change.OfResult && v.Field == session.FieldResultID && !e.first:
+		case v.Of == change.OfCall && v.Field == session.FieldCallID, v.Of == change.OfResult && v.Field == session.FieldResultID:
+			p.values = append(p.values, value{e.callAt(v.Nth, v.Of == change.OfResult).Member("toolCallId"), docedit.QuoteText(v.Is)})
+		case v.Of == change.OfResult && v.Field == session.FieldChild:
+			p.values = append(p.values, value{e.callAt(v.Nth, true).Member("result").Member(childMember), docedit.QuoteText(v.Is)})
+		default:
+			return refuse(v.Name())
+		}
+	}
+	if c.Scrubbed || c.Shown {
+		return refuse("what is no text")
+	}
+	for _, nth := range slices.Backward(c.Taken) {
+		if !e.first {
+			return refuse("where the result of a call is: it is stored with the call")
+		}
+		p.values = append(p.values, value{e.callAt(nth, true), nil})
+	}
+	if len(p.values) > 0 {
+		r.Set(columnPatch, p)
+	}
+	return nil
+}
+
+// insert is a new result: a row of its own in format 1, and in format 2 a part of its call.
+func (r *reader) insert(s *session.Session, it *session.Item, near *docedit.Row, _ string) ([]table.Field, error) {
+	e, res := near.Value(columnEvent).(event), &it.Results[0]
+	if e.first {
+		at := time.UnixMilli(it.Position >> positionBits).UTC().Format("2006-01-02T15:04:05.000Z")
+		result := `[{"type":"tool-result","toolCallId":` + string(docedit.QuoteText(res.CallID)) + `,"toolName":` + string(docedit.QuoteText(s.ToolBefore(it, res.CallID))) +
+			`,"result":` + string(docedit.QuoteText(res.Text)) + `}]`
+		return []table.Field{
+			{Name: content.Column, Value: result}, {Name: "role", Value: "tool"}, {Name: "type", Value: "tool-result"},
+			{Name: fieldTime, Value: at}, {Name: fieldTime + "Z", Value: at}, {Name: fieldResource, Value: r.threads[s.ID]}, {Name: columnPosition, Value: it.Position},
+		}, nil
+	}
+	found := -1
+	for k := range e.parts {
+		if c := e.parts[k].tool(); c != nil && c.ID == res.CallID && !c.ended() {
+			if found >= 0 {
+				return nil, problem.New(problem.RolledBack, "", "two calls of the message share an id, and which of them the result is for is told by their places only")
+			}
+			found = k
+		}
+	}
+	if found < 0 {
+		return nil, problem.New(problem.RolledBack, "Check the store again.", "message %s has no call %s without a result", e.id, res.CallID)
+	}
+	p := patch{closed: res.CallID, of: e.place << nthBits}
+	set := func(name, is string) {
+		p.values = append(p.values, value{content.Member("parts").Element(found).Member("toolInvocation").Member(name), jsontext.Value(is)})
+	}
+	text, child := string(docedit.QuoteText(res.Text)), r.childOf(s, e.message, res.CallID)
+	switch newer := slices.ContainsFunc(e.parts, func(p part) bool { return p.Created != nil }); {
+	case res.IsError && newer: // 1.21 does not know this state
+		set("state", `"output-error"`)
+		set("errorText", text)
+	case child != "" && !res.IsError:
+		set("state", `"result"`)
+		set("result", `{"text":`+text+`,"`+childMember+`":`+string(docedit.QuoteText(child))+`,"subAgentResourceId":`+string(docedit.QuoteText(r.threads[child]))+`}`)
+	default:
+		set("state", `"result"`)
+		set("result", text)
+	}
+	return []table.Field{{Name: columnPosition, Value: it.Position}, {Name: columnPatch, Value: p}}, nil
+}
+
+// childOf is the thread of a call of a row, "" for none.
+func (r *reader) childOf(s *session.Session, m *message, id string) (child string) {
+	for i := range s.Items {
+		for _, c := range s.Items[i].Calls {
+			if rowOf(s.Items[i].Key) == m.id && c.ID == id && c.Delegation != nil {
+				child = c.Delegation.Child
+			}
+		}
+	}
+	return child
+}
+
+// apart refuses to make a row of a result.
+func apart(*session.Session, *change.Item, *docedit.Row, string) ([]table.Field, error) {
+	return nil, problem.New(problem.RolledBack, "", "a result is stored with others, and stays with them")
+}
+
+// together refuses a change that parts a row, one that puts rows of one millisecond in another
+// order than they are stored in, and one that gives a thread another parent, which its id says.
+func together(_ context.Context, _ table.Writer, sessions []*change.Session) error {
+	refuse := func(text string) error { return problem.New(problem.RolledBack, "", "%s", text) }
+	home := map[string]string{} // of rows that stay
+	for _, s := range sessions {
+		if s.Was != nil && s.Was.Parent != s.Is.Parent {
+			return refuse("the id of a thread says which one started it")
+		}
+		for i := range s.Items {
+			it := &s.Items[i]
+			if it.Was == nil {
+				continue
+			}
+			row := rowOf(it.Was.Key)
+			if other, known := home[row]; known && other != s.Is.ID {
+				return refuse("one row holds a whole turn, and the plan parts it")
+			}
+			home[row] = s.Is.ID
+			if before := max(0, i-1); s.Items[before].Was != nil && it.Is.Position>>positionBits == s.Items[before].Is.Position>>positionBits &&
+				rowOf(s.Items[before].Was.Key) != row && (it.Moves || s.Items[before].Moves || it.At < s.Items[before].At) {
+				return refuse("messages of one millisecond stand in the order of their rows")
+			}
+		}
+	}
+	for _, s := range sessions {
+		for _, it := range s.Removed {
+			if _, stays := home[rowOf(it.Key)]; stays {
+				return refuse("one row holds a whole turn, and the plan parts it")
+			}
+		}
+	}
+	return nil
+}

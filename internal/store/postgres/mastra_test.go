@@ -1,0 +1,61 @@
+//go:build unix
+
+package postgres_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// TestMastra: the rows of Mastra's dumps are found damaged as those of its files are, go home, and
+// come back as they were.
+func TestMastra(t *testing.T) {
+	for name, want := range map[string][]string{
+		"postgres-clean":       nil,
+		"postgres-leak-1.21.0": {"SC702", "SC702", "SC702", "SC702"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			script, err := os.ReadFile(filepath.Join("../../../../shared/corpus/mastra", name+".sql"))
+			if err != nil {
+				t.Skip("the shared corpus is not beside this checkout (../shared/corpus/mastra)")
+			}
+			url := database(t, string(script))
+			if found := rulesIn(t, url); !slices.Equal(found, want) {
+				t.Fatalf("found %q", found)
+			}
+			if want == nil {
+				return
+			}
+			repairedAndBack(t, url)
+			if out, errors, code := sessctl(t, "repair", url, "--yes", "--assume-dead", "--allow", "reorder"); code != 0 {
+				t.Fatalf("exit code %d\n%s%s", code, out, errors)
+			}
+			if found := rulesIn(t, url); found != nil {
+				t.Errorf("after the repair: %q", found)
+			}
+			if away := execute(t, url, `select count(*) from mastra_messages m join mastra_threads t on t.id = thread_id where m."resourceId" <> t."resourceId"`); away != "0" {
+				t.Errorf("%s messages have another resource than their thread", away)
+			}
+		})
+	}
+}
+
+// rulesIn are the rules of what is found at warning or above.
+func rulesIn(t *testing.T, url string) (found []string) {
+	t.Helper()
+	out, errors, _ := sessctl(t, "check", "--format", "json", url)
+	var report struct{ Findings []finding }
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatalf("%v\n%s%s", err, out, errors)
+	}
+	for _, f := range report.Findings {
+		if f.Severity != "info" {
+			found = append(found, f.Rule)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
