@@ -55,9 +55,9 @@ func (r *repairRun) makePlan(ctx context.Context, st store.Store) error {
 		opts.Allow[word] = true
 	}
 	if page, is := r.writer.(interface {
-		CommandTree(plan *repair.Tree, was, will *session.Tree)
+		Tree(plan *repair.Tree, was, will *session.Tree)
 	}); is {
-		opts.EachTree = page.CommandTree
+		opts.EachTree = page.Tree
 	}
 	if r.config.Session != "" {
 		one, err := findSession(ctx, st, r.config.Session)

@@ -202,10 +202,11 @@ type claude struct {
 	// file opens one of the folder, as a transaction sees it where one is open.
 	file    func(name string) (*filelog.Log, error)
 	besides *besides
+	others  *sync.Map // by the transcript, what otherFiles found there; nil where files change
 }
 
 func openTranscripts(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
-	c := &claude{opts: opts, root: src.Folder, besides: newBesides()}
+	c := &claude{opts: opts, root: src.Folder, besides: newBesides(), others: &sync.Map{}}
 	c.file = func(name string) (*filelog.Log, error) { return filelog.Open(c.root, name) }
 	c.facts = storeFacts(src)
 	var unread []error

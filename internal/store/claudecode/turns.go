@@ -134,6 +134,12 @@ func (c *claude) groups(ctx context.Context, list []transcript) [][]transcript {
 // lines name. They need not be there. The bytes are searched, and no line is decoded: this is a second
 // reading of each transcript.
 func (c *claude) otherFiles(ctx context.Context, t transcript) (names []string) {
+	if c.others != nil {
+		if found, known := c.others.Load(t); known {
+			return found.([]string)
+		}
+		defer func() { c.others.Store(t, names) }()
+	}
 	log, err := c.file(t.name)
 	if err != nil {
 		return nil
