@@ -24,7 +24,7 @@ func reportStraysIn(p *rules.Pass, s *rules.Subject, copied bool, homeOf func(*s
 		if s.Items[i].Copied != copied {
 			continue
 		}
-		if home := homeOf(s.Session, &s.Items[i]); home == session.HomeUnknown || home != s.ID && p.Tree.Session(home) != nil && !(copied && slices.Contains(p.Tree.Session(home).Children, s.Session)) {
+		if home := homeOf(s.Session, &s.Items[i]); home == session.HomeUnknown || home != s.ID && p.Tree.Session(home) != nil && (!copied || !slices.Contains(p.Tree.Session(home).Children, s.Session)) {
 			away[home] = append(away[home], i)
 		}
 	}

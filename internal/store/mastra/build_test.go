@@ -50,13 +50,13 @@ type encoder struct {
 
 // thread is a thread with the turn that goes on in it.
 type thread struct {
-	id, resource, agent string
-	root                *thread
-	asked               *player.Message
-	began, answered     time.Time
-	parts, made         []object
-	said                string
-	stored              bool
+	id, resource    string
+	root            *thread
+	asked           *player.Message
+	began, answered time.Time
+	parts, made     []object
+	said            string
+	stored          bool
 }
 
 func (e *encoder) write(w player.Write) {

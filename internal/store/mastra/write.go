@@ -191,7 +191,7 @@ func (p patch) applied(old table.Value) (table.Value, error) {
 func (e event) callAt(nth int, results bool) docedit.Spot {
 	for k := e.from; k < e.to; k++ {
 		p := &e.parts[k]
-		if c := p.tool(); c == nil || results && e.result < 0 && !(c.ended() && (p.Server || e.first)) {
+		if c := p.tool(); c == nil || results && e.result < 0 && (!c.ended() || !p.Server && !e.first) {
 			continue
 		}
 		if nth--; nth >= 0 {

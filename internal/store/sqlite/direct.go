@@ -72,7 +72,7 @@ func (t *tableScan) direct(ctx context.Context, rows Selection) (done bool, err 
 // stored as such, are read as fractions.
 func (*rowReader) isReal(declared string) bool {
 	has := func(word string) bool { return strings.Contains(strings.ToLower(declared), word) }
-	return slices.ContainsFunc([]string{"real", "floa", "doub"}, has) &&
+	return slices.ContainsFunc([]string{"real", "floa", "doub"}, has) && //nolint:misspell // how SQLite looks for a type
 		!slices.ContainsFunc([]string{"int", "char", "clob", "text", "blob"}, has)
 }
 
@@ -81,7 +81,7 @@ func (*rowReader) isReal(declared string) bool {
 func (r *rowReader) take(ctx context.Context, s *survey, n node, data []byte, beside bool) error {
 	p, root := &s.page, n.from == math.MinInt64 && n.to == math.MaxInt64
 	switch {
-	case len(p.cells) == 0 && !(root && p.leaf), p.leaf && beside, !p.leaf && r.begun:
+	case len(p.cells) == 0 && (!root || !p.leaf), p.leaf && beside, !p.leaf && r.begun:
 		return errStop
 	case !p.leaf:
 		return nil
