@@ -75,7 +75,7 @@ func reportOpen(p *rules.Pass, s *rules.Subject, m pairing.Missing, f rules.Find
 		f.AddSentence("Its tool runs long or needs an approval")
 		f.AddSentence(unanswered)
 		f.AddSentence(whoWrites(p, s.Session))
-		if p.Store.WriterOf(s.Session) != session.WriterLive && !(m.Tail && p.Store.Loses["SC101"] != "") { // nothing follows, and no request fails
+		if p.Store.WriterOf(s.Session) != session.WriterLive && (!m.Tail || p.Store.Loses["SC101"] == "") { // nothing follows, and no request fails
 			f.Severity = rules.Warning
 		}
 	}
