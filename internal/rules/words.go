@@ -32,6 +32,7 @@ func CountedNoun(n int, noun string) string {
 // ShortID is an id as people read it in lists, and as commands take it: its first eight
 // characters, behind the last slash where it has any, as "user/id" (see eventlog). An id that
 // begins with a time is cut behind that, or else all sessions of some time would have one name.
+// None is cut behind a hyphen.
 func ShortID(id string) string {
 	own := id[strings.LastIndexByte(id, '/')+1:]
 	runes, length := []rune(own), 8
@@ -42,6 +43,8 @@ func ShortID(id string) string {
 		length = len(own) - 28
 	case len(own) == 36 && own[14] == '7' && own[8] == '-': // UUID version 7: milliseconds
 		length = 13
+	case len(runes) > length && runes[length-1] == '-': // a word, which says little alone
+		length = 16
 	}
 	if len(runes) > length+4 {
 		return strings.TrimSuffix(id, own) + string(runes[:length])
