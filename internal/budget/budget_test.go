@@ -19,7 +19,7 @@ import (
 
 // What holds for everything.
 const (
-	productLines = 103_338 // of Go without tests
+	productLines = 103_345 // of Go without tests
 	supportLines = 8_700   // of what only tests and tools use
 	fileLines    = 600
 	packageNames = 200 // constants, variables, types and functions of a package
@@ -35,7 +35,7 @@ var (
 	ownLines = map[string]int{
 		"internal/store/adk":         4_240,
 		"internal/store/canonical":   3_190,
-		"internal/store/dockeragent": 5_198,
+		"internal/store/dockeragent": 5_205,
 		"internal/store/kagent":      2_998,
 		"internal/store/loom":        1_955,
 		"internal/store/claudecode":  4_297,
@@ -51,7 +51,7 @@ var (
 		"internal/store/springai/springtest":   598,
 	}
 	ownNames = map[string]int{
-		"internal/store/dockeragent": 5_198,
+		"internal/store/dockeragent": 5_205,
 	}
 	ownRules = map[string]int{
 		"faults.go":                            165,

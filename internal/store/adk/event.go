@@ -518,7 +518,7 @@ func (w *writer) addCall(c session.Call) {
 	w.it.Calls = append(w.it.Calls, c)
 }
 
-// digestMeaning is the meaning of all that was written.
+// digestMeaning digests the meaning of all that was written.
 func (w *writer) digestMeaning(role string, it *session.Item, reasoning string) session.Digest {
 	held := w.meaning.Digest()
 	m := &w.meaning

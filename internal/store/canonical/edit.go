@@ -25,22 +25,22 @@ type editor struct {
 	changes *rewriter // of the open transaction
 }
 
-// edit opens a stream for repair or undo.
-func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
+// openEdit opens a stream for repair or undo.
+func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
 	file, err := filelog.EditPlaced(src.Path)
 	if err != nil {
 		return nil, err
 	}
 	e := &editor{Placed: file, src: src}
-	s, err := e.stream(ctx)
+	s, err := e.readStream(ctx)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return e, s.Close()
 }
 
-// stream reads the stream as the transaction sees it.
-func (e *editor) stream(ctx context.Context) (*stream, error) {
+// readStream reads the stream as the transaction sees it.
+func (e *editor) readStream(ctx context.Context) (*stream, error) {
 	log, keys, err := e.Log(ctx)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (e *editor) stream(ctx context.Context) (*stream, error) {
 
 // Read implements store.Editor.
 func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, error) {
-	s, err := e.stream(ctx)
+	s, err := e.readStream(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, erro
 
 // Sums implements store.Editor.
 func (e *editor) Sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
-	s, err := e.stream(ctx)
+	s, err := e.readStream(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -82,13 +82,13 @@ func (e *editor) Sums(ctx context.Context, sessions []string) (map[string]store.
 // Write implements store.Editor.
 func (e *editor) Write(ctx context.Context, c *store.Change) error {
 	if !e.Begun() {
-		s, err := e.stream(ctx)
+		s, err := e.readStream(ctx)
 		if err != nil {
 			return err
 		}
 		e.changes = &rewriter{s: s, names: signatureNames{}, edits: e.Edits(s.log, s.index.items)}
 	}
-	return e.changes.write(c)
+	return e.changes.writeChange(c)
 }
 
 // rewriter is what becomes of a stream. Lines keep their places, those that belong to
@@ -99,8 +99,8 @@ type rewriter struct {
 	edits *filelog.Edits
 }
 
-// write takes in a change of a tree, whose bodies are loaded.
-func (r *rewriter) write(c *store.Change) error {
+// writeChange takes in a change of a tree, whose bodies are loaded.
+func (r *rewriter) writeChange(c *store.Change) error {
 	if len(c.Sets) > 0 {
 		return problem.New(problem.RolledBack, "", "%s of %s cannot be changed: a stream has no such value", c.Sets[0].Field, c.Sets[0].Ref.Row())
 	}
@@ -112,7 +112,7 @@ func (r *rewriter) write(c *store.Change) error {
 	last := filelog.Record{Span: filelog.Span{Offset: -1}} // of the lines of the tree
 	for _, s := range sessions {
 		if s.Was == nil {
-			lines, err := r.created(c, s)
+			lines, err := r.createdLines(c, s)
 			if err != nil {
 				return err
 			}
@@ -120,11 +120,11 @@ func (r *rewriter) write(c *store.Change) error {
 			continue
 		}
 		e := r.s.index.byID[s.Is.ID]
-		if err := r.session(c, s, e); err != nil {
+		if err := r.rewriteSession(c, s, e); err != nil {
 			return err
 		}
-		if last = later(last, e.line.Record); len(e.items) > 0 {
-			last = later(last, e.items[len(e.items)-1].Record)
+		if last = laterRecord(last, e.line.Record); len(e.items) > 0 {
+			last = laterRecord(last, e.items[len(e.items)-1].Record)
 		}
 	}
 	if len(created) > 0 {
@@ -134,15 +134,15 @@ func (r *rewriter) write(c *store.Change) error {
 	return nil
 }
 
-func later(a, b filelog.Record) filelog.Record {
+func laterRecord(a, b filelog.Record) filelog.Record {
 	if b.Offset > a.Offset {
 		return b
 	}
 	return a
 }
 
-// created are the lines of a session that was not there.
-func (r *rewriter) created(c *store.Change, s *change.Session) ([]filelog.NewLine, error) {
+// createdLines are the lines of a session that was not there.
+func (r *rewriter) createdLines(c *store.Change, s *change.Session) ([]filelog.NewLine, error) {
 	line, err := r.newSessionLine(c, s.Is)
 	if err != nil {
 		return nil, err
@@ -152,19 +152,19 @@ func (r *rewriter) created(c *store.Change, s *change.Session) ([]filelog.NewLin
 		if line, err = r.itemLine(s.Is, &s.Items[i]); err != nil {
 			return nil, err
 		}
-		lines = append(lines, r.keyed(line, &s.Items[i]))
+		lines = append(lines, r.keyedLine(line, &s.Items[i]))
 	}
 	return lines, nil
 }
 
-// session changes the lines of a session that is there. The items that still follow each
+// rewriteSession changes the lines of a session that is there. The items that still follow each
 // other keep their places; every other one is written behind its predecessor.
-func (r *rewriter) session(c *store.Change, s *change.Session, e *entry) error {
+func (r *rewriter) rewriteSession(c *store.Change, s *change.Session, e *entry) error {
 	line, err := sessionLineOf(c, s, e)
 	if err != nil {
 		return err
 	}
-	r.replace(e.line.Record, s.Is.Raw, line)
+	r.replaceLine(e.line.Record, s.Is.Raw, line)
 	next := 0                   // of e.items
 	var first []filelog.NewLine // the lines before the first item that keeps its place
 	add := func(line filelog.NewLine) { first = append(first, line) }
@@ -174,12 +174,12 @@ func (r *rewriter) session(c *store.Change, s *change.Session, e *entry) error {
 			return err
 		}
 		if !it.Stays() || it.Moves || it.At < next {
-			add(r.keyed(line, it))
+			add(r.keyedLine(line, it))
 			continue
 		}
-		r.drop(e.items[next:it.At])
+		r.dropLines(e.items[next:it.At])
 		at := e.items[it.At].Record
-		r.replace(at, it.Is.Body.Raw, line)
+		r.replaceLine(at, it.Is.Body.Raw, line)
 		if len(first) > 0 {
 			r.edits.Of(at).Before, first = first, nil
 		}
@@ -190,12 +190,12 @@ func (r *rewriter) session(c *store.Change, s *change.Session, e *entry) error {
 		to := r.edits.Of(e.line.Record)
 		to.After = append(to.After, first...)
 	}
-	r.drop(e.items[next:])
+	r.dropLines(e.items[next:])
 	return nil
 }
 
-// keyed is the line of an item at a new place; what is a record only now has a new key.
-func (r *rewriter) keyed(line []byte, it *change.Item) filelog.NewLine {
+// keyedLine is the line of an item at a new place; what is a record only now has a new key.
+func (r *rewriter) keyedLine(line []byte, it *change.Item) filelog.NewLine {
 	if it.Stays() {
 		if key, err := strconv.ParseInt(it.Was.Key, 10, 64); err == nil { // as it was made here
 			return filelog.NewLine{Text: line, Key: key, Is: true}
@@ -204,15 +204,15 @@ func (r *rewriter) keyed(line []byte, it *change.Item) filelog.NewLine {
 	return filelog.NewLine{Text: line, Key: r.edits.Fresh(), Is: true}
 }
 
-// drop notes lines that leave their places.
-func (r *rewriter) drop(items []span) {
+// dropLines notes lines that leave their places.
+func (r *rewriter) dropLines(items []span) {
 	for _, at := range items {
 		r.edits.Of(at.Record).Gone = true
 	}
 }
 
-// replace notes what a line becomes, if that is something else.
-func (r *rewriter) replace(at filelog.Record, was, line []byte) {
+// replaceLine notes what a line becomes, if that is something else.
+func (r *rewriter) replaceLine(at filelog.Record, was, line []byte) {
 	if !slices.Equal(was, line) {
 		r.edits.Of(at).Text = line
 	}
@@ -264,7 +264,7 @@ func (r *rewriter) newSessionLine(c *store.Change, s *session.Session) ([]byte, 
 		rec.Task = findTask(c.After, s)
 	}
 	rec.Runs = nil
-	text, err := r.encode(&rec)
+	text, err := r.encodeLine(&rec)
 	if err != nil || len(s.Runs) == 0 {
 		return text, err
 	}
@@ -305,7 +305,7 @@ func handedOver(it *session.Item, n int, task session.Digest) *string {
 	return stringWithDigest(jsontext.Value(it.Calls[n].Args), task)
 }
 
-func (r *rewriter) encode(rec any) ([]byte, error) {
+func (r *rewriter) encodeLine(rec any) ([]byte, error) {
 	line, err := json.Marshal(rec, exact, tolerant)
 	if err != nil {
 		return nil, fmt.Errorf("encoding a line: %w", err)

@@ -25,7 +25,7 @@ func (r *rewriter) itemLine(s *session.Session, it *change.Item) ([]byte, error)
 	}
 	if it.Was == nil {
 		rec := encodeItem(s, is, is.Body, r.names)
-		return r.encode(&rec)
+		return r.encodeLine(&rec)
 	}
 	line := lineText{text: is.Body.Raw}
 	if it.From != s.ID {

@@ -44,7 +44,7 @@ var Kind = store.Kind{
 	Locations: func(string) []string { return nil },
 	Detect:    detectStream,
 	Open:      openStream,
-	Edit:      edit,
+	Edit:      openEdit,
 	Stream:    true,
 	Prologue:  composePrologue,
 }

@@ -34,7 +34,7 @@ type part struct {
 	lines map[string][]int // of each item, by its key
 }
 
-// digestItems are what the lines of each item say, whatever they hang below and whosever file they
+// digestItems digests what the lines of each item say, whatever they hang below and whosever file they
 // are in.
 func (p *part) digestItems() (map[string]string, error) {
 	sums, lines := make(map[string]string, len(p.Items)), p.in.log.Window()
@@ -81,7 +81,7 @@ func (c *claude) visitParts(ctx context.Context, sessions []string, body bool, f
 			others = append(others, t)
 		}
 	}
-	for _, group := range c.groups(ctx, asked) {
+	for _, group := range c.groupTranscripts(ctx, asked) {
 		if unread, wrong := look(group); unread != nil || wrong != nil {
 			return errors.Join(unread, wrong)
 		}

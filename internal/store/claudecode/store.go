@@ -341,7 +341,7 @@ func (c *claude) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	return func(yield func(*session.Tree, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		var bytes int64
-		groups := c.groups(ctx, c.list)
+		groups := c.groupTranscripts(ctx, c.list)
 		next := c.startReading(ctx, groups, 0)
 		defer func() { cancel(); _, _ = next() }() // a repair may write after this: no reading goes on
 		for i, group := range groups {

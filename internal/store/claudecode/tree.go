@@ -96,7 +96,7 @@ func (c *claude) trees(ctx context.Context, group []transcript, body bool, each 
 
 // joinTrunks joins the transcripts that hold turns of each other, together.
 func joinTrunks(trunks []*trunk) [][]*trunk {
-	return unite(trunks, func(t *trunk) (with []*trunk) {
+	return groupLinked(trunks, func(t *trunk) (with []*trunk) {
 		for _, a := range t.agents {
 			if a.main != nil {
 				with = append(with, a.main)
@@ -140,7 +140,7 @@ func (t *trunk) openFiles(ctx context.Context, known *filelog.Names) (err error)
 			return err
 		}
 	}
-	t.chain, err = readChain(ctx, t.log, known, t.named())
+	t.chain, err = readChain(ctx, t.log, known, t.sessionName())
 	listed := t.agents
 	t.agents = nil
 	for _, a := range listed {

@@ -24,7 +24,7 @@ func (t *trunk) findTurns(all []*trunk) {
 	c, others, homes := t.chain, map[filelog.Name]*trunk{}, map[filelog.Name]int32{}
 	for _, o := range all {
 		if o != t && path.Dir(o.name) == path.Dir(t.name) {
-			others[c.Name(o.named())] = o
+			others[c.Name(o.sessionName())] = o
 		}
 	}
 	own := func(n node) bool { return n.uuid != 0 && n.session == 0 }
@@ -59,9 +59,9 @@ func (t *trunk) findTurns(all []*trunk) {
 	}
 }
 
-// named is how the lines of a transcript call its session; "" for one on standard input, whose lines
+// sessionName is how the lines of a transcript call its session; "" for one on standard input, whose lines
 // may say anything.
-func (t transcript) named() string {
+func (t transcript) sessionName() string {
 	if t.name == "" {
 		return ""
 	}
@@ -107,16 +107,16 @@ func (f *rewrite) bringTurns(from *rewrite, lines []int, named map[filelog.Name]
 	return nil
 }
 
-// groups are transcripts of which some may hold turns of others, together, by their names.
-func (c *claude) groups(ctx context.Context, list []transcript) [][]transcript {
+// groupTranscripts are transcripts of which some may hold turns of others, together, by their names.
+func (c *claude) groupTranscripts(ctx context.Context, list []transcript) [][]transcript {
 	if len(list) < 2 || c.facts.Brief || c.piped != nil { //nolint:mnd // one is by itself
-		return unite(list, func(transcript) []transcript { return nil })
+		return groupLinked(list, func(transcript) []transcript { return nil })
 	}
 	at := map[string]transcript{}
 	for _, t := range list {
 		at[t.name] = t
 	}
-	groups := unite(list, func(t transcript) (with []transcript) {
+	groups := groupLinked(list, func(t transcript) (with []transcript) {
 		for _, name := range c.otherFiles(ctx, t) {
 			if other, known := at[name]; known {
 				with = append(with, other)
@@ -145,7 +145,7 @@ func (c *claude) otherFiles(ctx context.Context, t transcript) (names []string) 
 		return nil
 	}
 	defer func() { _ = log.Close() }()
-	key, own := []byte(`sessionId":`), []byte(`"`+t.named()+`"`)
+	key, own := []byte(`sessionId":`), []byte(`"`+t.sessionName()+`"`)
 	from, buf := log.Window().From, make([]byte, 1<<18)
 	for at := int64(0); ctx.Err() == nil; at += int64(len(buf) - longestID) { // a name may go over the end of a piece
 		n, err := from.ReadAt(buf, at)
@@ -187,8 +187,8 @@ func (c *claude) addHomes(ctx context.Context, all []transcript) {
 	}
 }
 
-// unite parts a list into those that belong together, which with tells, by the first of each.
-func unite[T comparable](list []T, with func(T) []T) (groups [][]T) {
+// groupLinked parts a list into those that belong together, which with tells, by the first of each.
+func groupLinked[T comparable](list []T, with func(T) []T) (groups [][]T) {
 	group := make([]int, len(list)) // the first that each belongs to
 	for i := range group {
 		group[i] = i

@@ -171,6 +171,16 @@ func (p *part) decodeMessageItem(number uint32, agent string, implicit bool, dat
 	for _, c := range m.calls {
 		it.Calls = append(it.Calls, session.Call{ID: string(c.id), Name: p.internName(c.name), Form: c.form, Delegation: c.delegation})
 	}
+	p.addRoleFacts(number)
+	if m.role != session.Tool && !m.hasText && !m.hasMedia && len(m.calls) == 0 {
+		it.Flags |= session.Blank
+	}
+}
+
+// addRoleFacts adds what only messages of one role have: the result of a tool, whether an answer was
+// finished, the task that instructions give.
+func (p *part) addRoleFacts(number uint32) {
+	it, m := &p.item, &p.message
 	switch m.role {
 	case session.Tool:
 		it.Results = append(it.Results, session.Result{
@@ -185,9 +195,6 @@ func (p *part) decodeMessageItem(number uint32, agent string, implicit bool, dat
 		if first, ok := p.tasks[number]; m.task != 0 && (!ok || it.Position < first.position) {
 			p.tasks[number] = firstTask{it.Position, m.task}
 		}
-	}
-	if m.role != session.Tool && !m.hasText && !m.hasMedia && len(m.calls) == 0 {
-		it.Flags |= session.Blank
 	}
 }
 
@@ -314,7 +321,7 @@ func (d *decoder) describeMessage(agent string, m *message) {
 	m.blocks = d.listBlocks(m.role, m.blocks)
 }
 
-// digestRecord is the meaning of the record. Every part has a fixed length and the
+// digestRecord digests the meaning of the record. Every part has a fixed length and the
 // repeated ones begin with a mark, so that no two records run together.
 func (d *decoder) digestRecord(role session.Role, agent string, text session.Digest) session.Digest {
 	r, w := &d.record, &d.meaning

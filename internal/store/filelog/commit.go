@@ -171,7 +171,7 @@ func (e *Editor) exchangeAll(all []*exchange) error {
 // exchangeFile lets the new file take the name of one that is what it was. A line that another
 // program appends between the comparison and the new name is kept: it goes behind the others.
 func (e *Editor) exchangeFile(x *exchange) error {
-	if sum, err := digest(io.NewSectionReader(x.old, 0, x.was.size+1)); err != nil || sum != x.wasSum {
+	if sum, err := digestBytes(io.NewSectionReader(x.old, 0, x.was.size+1)); err != nil || sum != x.wasSum {
 		return e.moved(x.name)
 	}
 	AtStep("commit: replace " + x.name)
@@ -205,7 +205,7 @@ func (e *Editor) putBack(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	sum, err := digest(io.NewSectionReader(now, 0, x.is.size))
+	sum, err := digestBytes(io.NewSectionReader(now, 0, x.is.size))
 	rest, restErr := io.ReadAll(io.NewSectionReader(now, x.is.size, MostBytes))
 	late, lateErr := io.ReadAll(io.NewSectionReader(x.old, x.was.size, MostBytes))
 	if err = errors.Join(err, restErr, now.Close(), lateErr); err != nil {
@@ -285,7 +285,7 @@ func finishFile(f *os.File, text *Spliced, sum string, like fs.FileInfo) error {
 	err := atomicfile.GiveTo(f, like)
 	written := sha256.New()
 	if err == nil {
-		_, err = atomicfile.Copy(f, io.TeeReader(text.reader(), written))
+		_, err = atomicfile.Copy(f, io.TeeReader(text.newReader(), written))
 	}
 	if err == nil && hex.EncodeToString(written.Sum(nil)) != sum {
 		err = errors.New("another program changed it meanwhile")

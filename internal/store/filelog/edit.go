@@ -124,16 +124,16 @@ func (l *Log) Digest() (string, error) {
 		return "", err
 	}
 	if l.seen != nil {
-		return digest(io.LimitReader(l.file, l.seen.Size()))
+		return digestBytes(io.LimitReader(l.file, l.seen.Size()))
 	}
-	return digest(l.file)
+	return digestBytes(l.file)
 }
 
 // Text is a whole file as the transaction sees it. One that is not what was read before is
 // refused.
 func (e *Editor) Text(name string) ([]byte, error) {
 	if s := e.staged[name]; s != nil {
-		return io.ReadAll(s.is.reader())
+		return io.ReadAll(s.is.newReader())
 	}
 	l, err := e.openSame(name)
 	if err != nil {
@@ -210,7 +210,7 @@ func (e *Editor) stage(name string) (*staged, error) {
 // splice makes splices in what the file is to be.
 func (s *staged) splice(edits []Splice) (err error) {
 	if s.is, err = Apply(s.is, s.is.size, edits); err == nil {
-		s.isSum, err = digest(s.is.reader())
+		s.isSum, err = digestBytes(s.is.newReader())
 	}
 	return err
 }
@@ -288,7 +288,7 @@ func (e *Editor) Revert(_ context.Context, journal []byte) error {
 		default:
 			return e.moved(r.Name)
 		}
-		if err := s.splice(inverse(r.Splices)); err != nil || s.isSum != r.Was {
+		if err := s.splice(invertSplices(r.Splices)); err != nil || s.isSum != r.Was {
 			return problem.New(problem.RolledBack, "", "the journal in the receipt does not lead back to what %s was", r.Name)
 		}
 		e.staged[r.Name] = s

@@ -75,7 +75,7 @@ func EditPlaced(path string) (*Placed, error) {
 // Log opens the file as the transaction sees it. Where another program changed it, its records
 // have other places than those that the plan names.
 func (p *Placed) Log(ctx context.Context) (*Log, Keys, error) {
-	if err := p.splice(); err != nil {
+	if err := p.spliceEdits(); err != nil {
 		return nil, p.keys, err
 	}
 	if changes, err := p.Version(ctx); err != nil || changes > 0 {
@@ -110,14 +110,14 @@ func (e *Edits) Of(at Record) *LineEdit {
 	return edit
 }
 
-// splice makes the edits that were begun.
-func (p *Placed) splice() error {
+// spliceEdits makes the edits that were begun.
+func (p *Placed) spliceEdits() error {
 	e := p.edits
 	if e == nil {
 		return nil
 	}
 	p.edits = nil
-	splices, keys, err := e.splices()
+	splices, keys, err := e.composeSplices()
 	if err == nil {
 		err = p.Splice(p.name, splices)
 	}
@@ -125,8 +125,8 @@ func (p *Placed) splice() error {
 	return errors.Join(err, e.log.Close())
 }
 
-// splices are the changes of the file, and the keys of the records that are in it then.
-func (e *Edits) splices() (list []Splice, keys []int64, err error) {
+// composeSplices composes the changes of the file, and the keys of the records that are in it then.
+func (e *Edits) composeSplices() (list []Splice, keys []int64, err error) {
 	place := int64(0) // of the next record whose key is not among them
 	keep := func(end int64) {
 		for ; place < end; place++ {
@@ -173,7 +173,7 @@ func (e *Edits) splices() (list []Splice, keys []int64, err error) {
 
 // Journal implements table.Transaction.
 func (p *Placed) Journal() ([]byte, error) {
-	if err := p.splice(); err != nil {
+	if err := p.spliceEdits(); err != nil {
 		return nil, err
 	}
 	return p.Editor.Journal()
@@ -181,7 +181,7 @@ func (p *Placed) Journal() ([]byte, error) {
 
 // Commit implements table.Transaction.
 func (p *Placed) Commit(ctx context.Context) error {
-	err := p.splice()
+	err := p.spliceEdits()
 	if err == nil {
 		err = p.Editor.Commit(ctx)
 	}

@@ -42,9 +42,9 @@ func Apply(from io.ReaderAt, size int64, edits []Splice) (*Spliced, error) {
 }
 
 // Log reads the lines of the text.
-func (s *Spliced) Log() *Log { return Over(s.reader()) }
+func (s *Spliced) Log() *Log { return Over(s.newReader()) }
 
-func (s *Spliced) reader() *io.SectionReader { return io.NewSectionReader(s, 0, s.size) }
+func (s *Spliced) newReader() *io.SectionReader { return io.NewSectionReader(s, 0, s.size) }
 
 // ReadAt implements io.ReaderAt.
 func (s *Spliced) ReadAt(p []byte, off int64) (n int, err error) {
@@ -90,8 +90,8 @@ func Change(at int, was, is []byte) Splice {
 	return Splice{At: at + head, Was: was[head : len(was)-tail], Is: is[head : len(is)-tail]}
 }
 
-// inverse are the splices that take others back.
-func inverse(edits []Splice) []Splice {
+// invertSplices inverts the splices that take others back.
+func invertSplices(edits []Splice) []Splice {
 	back, grown := make([]Splice, len(edits)), 0
 	for i, s := range edits {
 		back[i] = Splice{s.At + grown, s.Is, s.Was}
@@ -100,8 +100,8 @@ func inverse(edits []Splice) []Splice {
 	return back
 }
 
-// digest is that of all bytes.
-func digest(r io.Reader) (string, error) {
+// digestBytes is that of all bytes.
+func digestBytes(r io.Reader) (string, error) {
 	sum := sha256.New()
 	_, err := io.Copy(sum, r)
 	return hex.EncodeToString(sum.Sum(nil)), err

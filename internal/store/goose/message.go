@@ -234,7 +234,7 @@ var texts = []string{"content_json", "metadata_json"}
 // U+FFFD there: then nobody could tell. No text has it (a noncharacter of Unicode).
 const mark = "\uFFFF"
 
-// markBytes is a document with the mark for each byte that is part of no character.
+// markBytes gives a document the mark for each byte that is part of no character.
 func markBytes(doc []byte) []byte {
 	if utf8.Valid(doc) {
 		return doc

@@ -144,7 +144,7 @@ func (t *a2aTask) answerText() string {
 	return cmp.Or(joinTexts(parts), t.Status.Message.messageText())
 }
 
-// digestTasks is what the tasks of a session are: see eventlog.Layout.OtherTables. A task that
+// digestTasks digests what the tasks of a session are: see eventlog.Layout.OtherTables. A task that
 // names no user counts for all who have a session with its id.
 func (r *reader) digestTasks(key []table.Value) []byte {
 	user, id := column.Text(key[0]), column.Text(key[1])

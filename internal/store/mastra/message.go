@@ -124,9 +124,9 @@ const (
 	agentPrefix   = "agent-"
 )
 
-// read decodes the content of a row. What is no JSON is the text of a message of format 1, unless
+// readContent decodes the content of a row. What is no JSON is the text of a message of format 1, unless
 // it begins as a document does: Mastra takes it for words, and it is cut off.
-func (m *message) read(content []byte) {
+func (m *message) readContent(content []byte) {
 	var doc struct {
 		Format int            `json:"format"`
 		Parts  *[]part        `json:"parts"`
@@ -178,8 +178,8 @@ func wrongIn(err error) string {
 	return jsonscan.DescribeError(err, kindTitle)
 }
 
-// tool is the call that a part is, or of format 1 a call or a result, nil for another one.
-func (p *part) tool() *invocation {
+// toolInvocation is the call that a part is, or of format 1 a call or a result, nil for another one.
+func (p *part) toolInvocation() *invocation {
 	switch p.Type {
 	case typeTool:
 		return p.Tool
@@ -189,13 +189,13 @@ func (p *part) tool() *invocation {
 	return nil
 }
 
-func (c *invocation) ended() bool {
+func (c *invocation) hasEnded() bool {
 	return c.State == stateResult || c.State == stateError || c.State == stateDenied
 }
 
-// says reports whether a part is sent, or stands in the place of an answer.
-func (p *part) says() bool {
-	return slices.Contains([]string{typeReasoning, typeFile, typeImage, typeError}, p.Type) || p.Type == typeText && p.Text != "" || p.tool() != nil
+// saysSomething reports whether a part is sent, or stands in the place of an answer.
+func (p *part) saysSomething() bool {
+	return slices.Contains([]string{typeReasoning, typeFile, typeImage, typeError}, p.Type) || p.Type == typeText && p.Text != "" || p.toolInvocation() != nil
 }
 
 // findPieces finds the steps of a turn, which a mark parts, or before there were marks what is said
@@ -208,11 +208,11 @@ func (m *message) findPieces() {
 	called, said := false, false
 	for i := range m.parts {
 		p, last := &m.parts[i], &m.pieces[len(m.pieces)-1]
-		if said && (p.Type == "step-start" || called && p.tool() == nil && p.says()) {
+		if said && (p.Type == "step-start" || called && p.toolInvocation() == nil && p.saysSomething()) {
 			last.to, called, said = i, false, false
 			m.pieces = append(m.pieces, piece{2 * i, i, len(m.parts), -1})
 		}
-		called, said = called || p.tool() != nil, said || p.says()
+		called, said = called || p.toolInvocation() != nil, said || p.saysSomething()
 	}
 	if last := len(m.pieces) - 1; !said && last > 0 {
 		m.pieces = m.pieces[:last]
@@ -220,7 +220,7 @@ func (m *message) findPieces() {
 	}
 	for _, s := range m.pieces {
 		for k := s.from; k < s.to; k++ {
-			if c := m.parts[k].tool(); c != nil && c.ended() && !m.parts[k].Server {
+			if c := m.parts[k].toolInvocation(); c != nil && c.hasEnded() && !m.parts[k].Server {
 				m.pieces = append(m.pieces, piece{s.from + k + 1, k, k + 1, k})
 			}
 		}
@@ -228,11 +228,11 @@ func (m *message) findPieces() {
 	slices.SortFunc(m.pieces, func(a, b piece) int { return a.nth - b.nth })
 }
 
-// children are the threads that the results of a message name.
-func (m *message) children() (ids []string) {
+// childThreads are the threads that the results of a message name.
+func (m *message) childThreads() (ids []string) {
 	for i := range m.parts {
-		if c := m.parts[i].tool(); c != nil {
-			if id := c.asked().Child; id != "" {
+		if c := m.parts[i].toolInvocation(); c != nil {
+			if id := c.parseAsked().Child; id != "" {
 				ids = append(ids, id)
 			}
 		}
@@ -240,25 +240,25 @@ func (m *message) children() (ids []string) {
 	return ids
 }
 
-// asked is what the result of a call of an agent says.
-func (c *invocation) asked() (a asked) {
+// parseAsked parses what the result of a call of an agent says.
+func (c *invocation) parseAsked() (a asked) {
 	if strings.HasPrefix(c.Name, agentPrefix) && c.State == stateResult {
 		_ = jsonscan.Exact.Unmarshal(c.Result, &a) // what is no object names nobody
 	}
 	return a
 }
 
-// item decodes an event.
-func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
+// decodeRow decodes an event.
+func (r *reader) decodeRow(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
 	e := row.Value(columnEvent).(event)
 	stamp := times.Read(row.Value(fieldTime))
 	if it.Time = stamp.Time; e.nth == 0 {
 		faults = append(eventlog.BadTimes(row.Value, &times, fieldTime), eventlog.BadUnicode(row, "content")...)
-		if at := e.foreign(r, row); at != nil {
+		if at := e.foreignOwner(r, row); at != nil {
 			faults = append(faults, *at)
 		}
 	}
-	m := e.reading(it, r)
+	m := e.readEvent(it, r)
 	faults = append(faults, m.faults...)
 	if e.wrong != "" {
 		m.said.AddDigest(session.DigestOf(column.View(row.Value("content"))))
@@ -283,8 +283,8 @@ type reading struct {
 	faults          []session.Fault
 }
 
-// reading reads an event.
-func (e event) reading(it *session.Item, r *reader) *reading {
+// readEvent reads an event.
+func (e event) readEvent(it *session.Item, r *reader) *reading {
 	m := &reading{Item: it, message: e.message}
 	m.said.Reset(session.NoRole, e.role)
 	switch {
@@ -302,11 +302,11 @@ func (e event) reading(it *session.Item, r *reader) *reading {
 }
 
 func (m *reading) addResult(p *part, r *reader) {
-	c := p.tool()
-	res := session.Result{CallID: c.ID, Name: c.Name, Text: c.answer(p), IsError: c.State == stateError, Server: p.Server}
+	c := p.toolInvocation()
+	res := session.Result{CallID: c.ID, Name: c.Name, Text: c.answerText(p), IsError: c.State == stateError, Server: p.Server}
 	res.Digest, res.Synthetic = session.DigestOf(res.Text), session.IsPlaceholder(res.Text)
 	res.IsError = res.IsError || res.Synthetic // of older forms, which say so in words only
-	if a := c.asked(); a.Child != "" {
+	if a := c.parseAsked(); a.Child != "" {
 		res.Child, res.Answer = a.Child, session.DigestOf(a.Text)
 		if r != nil {
 			r.proofs.Store(a.Child, a)
@@ -316,8 +316,8 @@ func (m *reading) addResult(p *part, r *reader) {
 	m.Results, m.Size = append(m.Results, res), m.Size+int64(len(res.Text))
 }
 
-// answer is what the model is told of a call.
-func (c *invocation) answer(p *part) string {
+// answerText is what the model is told of a call.
+func (c *invocation) answerText(p *part) string {
 	switch output := p.Provider.Mastra.Output; {
 	case c.State == stateError:
 		return c.Wrong
@@ -354,7 +354,7 @@ func (m *reading) readStep(parts []part, r *reader) {
 	}
 	texts := 0
 	for i := range parts {
-		m.add(&parts[i], r)
+		m.addPart(&parts[i], r)
 		if parts[i].Type == typeText {
 			texts++
 		}
@@ -372,11 +372,11 @@ func (m *reading) readStep(parts []part, r *reader) {
 	}
 }
 
-// add adds what one part says. Of calls in a message of the user none is sent.
-func (m *reading) add(p *part, r *reader) {
+// addPart adds what one part says. Of calls in a message of the user none is sent.
+func (m *reading) addPart(p *part, r *reader) {
 	m.said.AddDigest(session.DigestOf(p.Type + "\x00" + p.Text + p.Reasoning))
 	block := func(b session.Block) { m.Blocks = append(m.Blocks, b) }
-	c := p.tool()
+	c := p.toolInvocation()
 	switch {
 	case p.Type == typeText && p.Text != "":
 		m.text = strings.TrimPrefix(m.text+"\n"+p.Text, "\n")
@@ -392,20 +392,20 @@ func (m *reading) add(p *part, r *reader) {
 		block(session.Block{Kind: session.ReasoningBlock, Text: session.DigestOf(text), Signature: session.DigestOf(signature), Empty: text == ""})
 	case p.Type == typeFile || p.Type == typeImage:
 		m.said.AddDigest(session.DigestOf(string(p.Data) + string(p.Image)))
-		m.media(p)
+		m.addMedia(p)
 	case p.Type == typeError:
 		m.Refusal = session.RefusalOf(0, p.Error.Message)
 	case c != nil && m.Role == session.Assistant:
-		m.call(c, p.Server, r)
+		m.addCall(c, p.Server, r)
 	}
-	if c != nil && c.ended() && (p.Server && m.Role == session.Assistant || m.Role == session.Tool) {
+	if c != nil && c.hasEnded() && (p.Server && m.Role == session.Assistant || m.Role == session.Tool) {
 		block(session.Block{Kind: session.ResultBlock, Nth: len(m.Results)})
 		m.addResult(p, r)
 	}
 }
 
-// media adds a file: base64, a data URL, or a link.
-func (m *reading) media(p *part) {
+// addMedia adds a file: base64, a data URL, or a link.
+func (m *reading) addMedia(p *part) {
 	label, data := p.MIME, textOf(p.Data)+textOf(p.Image)
 	if inline, within := media.SplitDataURL(data); within != "" {
 		label, data = inline, within
@@ -417,8 +417,8 @@ func (m *reading) media(p *part) {
 	m.Size += int64(len(data))
 }
 
-// call adds a call.
-func (m *reading) call(t *invocation, server bool, r *reader) {
+// addCall adds a call.
+func (m *reading) addCall(t *invocation, server bool, r *reader) {
 	args := string(t.Args)
 	c := session.Call{ID: t.ID, Name: t.Name, Args: args, Form: session.FormOf(args), Server: server}
 	if agent, is := strings.CutPrefix(t.Name, agentPrefix); is {
@@ -426,18 +426,18 @@ func (m *reading) call(t *invocation, server bool, r *reader) {
 			Prompt string `json:"prompt"`
 		}
 		_ = jsonscan.Exact.Unmarshal(t.Args, &given) // what cannot be read tells nothing
-		c.Delegation = &session.Delegation{Agent: agent, Task: session.DigestOf(given.Prompt), Child: t.asked().Child, Blocking: true, Apart: true}
+		c.Delegation = &session.Delegation{Agent: agent, Task: session.DigestOf(given.Prompt), Child: t.parseAsked().Child, Blocking: true, Apart: true}
 	}
-	if !m.first && !t.ended() && r != nil {
-		r.open.Store(m.id, m.waits())
+	if !m.first && !t.hasEnded() && r != nil {
+		r.open.Store(m.id, m.waitingCalls())
 	}
 	m.said.AddDigest(session.DigestOf(c.ID + "\x00" + c.Name + "\x00" + args))
 	m.Blocks = append(m.Blocks, session.Block{Kind: session.CallBlock, Nth: len(m.Calls)})
 	m.Calls, m.Size = append(m.Calls, c), m.Size+int64(len(args))
 }
 
-// waits are the runs that calls wait for, by call.
-func (m *message) waits() map[string]string {
+// waitingCalls are the runs that calls wait for, by call.
+func (m *message) waitingCalls() map[string]string {
 	runs := map[string]string{}
 	for _, list := range []map[string]wait{m.meta.Pending, m.meta.Paused} {
 		for _, w := range list {
@@ -453,7 +453,7 @@ func saidBy(name string, value any) any {
 	if !is || name != columnEvent {
 		return value
 	}
-	m := e.reading(&session.Item{}, nil)
+	m := e.readEvent(&session.Item{}, nil)
 	if e.wrong != "" {
 		return e.wrong
 	}

@@ -49,13 +49,13 @@ type event struct {
 	piece
 }
 
-// value is the value of a column that an event has besides those of its row.
-func (e event) value(name string, stored table.Value) table.Value {
+// columnValue is the value of a column that an event has besides those of its row.
+func (e event) columnValue(name string, stored table.Value) table.Value {
 	switch name {
 	case columnEvent:
 		return e
 	case columnPosition:
-		return e.position()
+		return e.packPosition()
 	case "id":
 		if e.nth > 0 {
 			return e.id + partMark + strconv.Itoa(e.nth)
@@ -64,7 +64,7 @@ func (e event) value(name string, stored table.Value) table.Value {
 	return stored
 }
 
-func (e event) position() int64 {
+func (e event) packPosition() int64 {
 	return max(0, min(e.began, mostTime-1))<<positionBits | min(e.rank, 1<<rankBits-1)<<nthBits | int64(e.nth)
 }
 
@@ -90,12 +90,12 @@ func (j *joined) Scan(ctx context.Context, s table.Selection, fn func(at table.P
 	wanted := s.Columns
 	s.Columns = j.columns
 	return j.Reader.Scan(ctx, s, func(at table.Place, row []table.Value) error {
-		return j.each(at, row, wanted, fn)
+		return j.eachEvent(at, row, wanted, fn)
 	})
 }
 
-// each hands over some columns of the events of a row.
-func (j *joined) each(at table.Place, row []table.Value, columns []string, fn func(at table.Place, row []table.Value) error) error {
+// eachEvent hands over some columns of the events of a row.
+func (j *joined) eachEvent(at table.Place, row []table.Value, columns []string, fn func(at table.Place, row []table.Value) error) error {
 	stored := func(name string) table.Value {
 		if i := slices.Index(j.columns, name); i >= 0 {
 			return row[i]
@@ -107,11 +107,11 @@ func (j *joined) each(at table.Place, row []table.Value, columns []string, fn fu
 	if stamp := times.Read(stored(fieldTime)); !stamp.IsZero() {
 		m.began = stamp.UnixMilli()
 	}
-	m.read(bytes.Clone(column.Bytes(stored("content")))) // whose values are kept
+	m.readContent(bytes.Clone(column.Bytes(stored("content")))) // whose values are kept
 	for _, p := range m.pieces {
 		values := make([]table.Value, len(columns))
 		for i, name := range columns {
-			values[i] = event{m, p}.value(name, stored(name))
+			values[i] = event{m, p}.columnValue(name, stored(name))
 		}
 		if err := fn(at<<nthBits|table.Place(p.nth), values); err != nil {
 			return err
@@ -137,7 +137,7 @@ func (j *joined) Rows(ctx context.Context, name string, columns []string, places
 		}
 	}
 	_, err = j.Reader.Rows(ctx, name, j.columns, rows, func(i int, row []table.Value) error {
-		return j.each(rows[i], row, columns, func(at table.Place, row []table.Value) error {
+		return j.eachEvent(rows[i], row, columns, func(at table.Place, row []table.Value) error {
 			n, ok := wanted[at]
 			if delete(wanted, at); !ok {
 				return nil
@@ -155,8 +155,8 @@ func (j *joined) Rows(ctx context.Context, name string, columns []string, places
 // thread is one that has messages, and no row: what such a row would be, but for its title.
 type thread struct{ id, resource, first, last string }
 
-// add takes in a message: its thread, its time, and whose it is.
-func (t *thread) add(row []table.Value) {
+// addRow takes in a message: its thread, its time, and whose it is.
+func (t *thread) addRow(row []table.Value) {
 	at := column.Text(row[1])
 	if t.first == "" || at < t.first {
 		t.first = at
@@ -166,7 +166,7 @@ func (t *thread) add(row []table.Value) {
 	}
 }
 
-func (t *thread) values(columns []string) []table.Value {
+func (t *thread) columnValues(columns []string) []table.Value {
 	values := map[string]table.Value{"id": t.id, fieldResource: t.resource, fieldTime: t.first, "updatedAt": t.last, fieldTime + "Z": t.first, "updatedAtZ": t.last}
 	row := make([]table.Value, len(columns))
 	for i, name := range columns {
@@ -186,7 +186,7 @@ func (j *joined) scanThreads(ctx context.Context, s table.Selection, fn func(at 
 		return ended
 	})
 	for n := 0; n < len(j.lost) && err == nil && ended == nil; n++ {
-		err = fn(firstLost-table.Place(n), j.lost[n].values(s.Columns))
+		err = fn(firstLost-table.Place(n), j.lost[n].columnValues(s.Columns))
 	}
 	return faults, err
 }
@@ -197,7 +197,7 @@ func (j *joined) threadRows(ctx context.Context, columns []string, places []tabl
 	for n, place := range places {
 		if place >= 0 {
 			stored, at = append(stored, place), append(at, n)
-		} else if err = fn(n, j.lost[firstLost-place].values(columns)); err != nil {
+		} else if err = fn(n, j.lost[firstLost-place].columnValues(columns)); err != nil {
 			return nil, err
 		}
 	}

@@ -43,27 +43,27 @@ const (
 )
 
 // Kind is Mastra's row in the table of adapters.
-var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindTitle, Locations: locations, Open: open, Edit: edit}, detect, examined)
+var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindTitle, Locations: listLocations, Open: openDatabase, Edit: openEdit}, detectTables, examineDatabase)
 
-// locations are the files that Mastra's documentation names. Programs run in .mastra/output, so
+// listLocations lists the files that Mastra's documentation names. Programs run in .mastra/output, so
 // that older projects have them there or above. A memory.db elsewhere may be any program's.
-func locations(string) []string {
+func listLocations(string) []string {
 	build := filepath.Join(".mastra", "output")
 	return []string{"mastra.db", filepath.Join(".mastra", "mastra.db"), filepath.Join(build, "mastra.db"), filepath.Join(build, "memory.db")}
 }
 
-func detect(_ context.Context, _ table.Reader, stored table.Schema) store.Detection {
+func detectTables(_ context.Context, _ table.Reader, stored table.Schema) store.Detection {
 	if !stored.HasColumns(tableThreads, "id", fieldResource) || !stored.HasColumns(tableMessages, "thread_id", "content", "role", "type", fieldTime) {
 		return store.Detection{}
 	}
 	return store.Detection{Sure: store.Certain, Why: "tables " + tableThreads + " and " + tableMessages}
 }
 
-// open reads everything but texts.
-func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+// openDatabase reads everything but texts.
+func openDatabase(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
 	wrapped := *src
 	wrapped.DB = &joined{Reader: src.DB}
-	return eventlog.OpenBy(ctx, &wrapped, opts, examined)
+	return eventlog.OpenBy(ctx, &wrapped, opts, examineDatabase)
 }
 
 // reader is what is known of a database while its threads are read.
@@ -75,8 +75,8 @@ type reader struct {
 	proofs   sync.Map        // by id of a sub-thread, what the call that names it got
 }
 
-// examined looks at a database, and says what is known of the store before its threads are.
-func examined(_ context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
+// examineDatabase looks at a database, and says what is known of the store before its threads are.
+func examineDatabase(_ context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
 	j := db.(*joined)
 	j.columns = stored.Columns(tableMessages)
 	facts := session.Store{
@@ -88,7 +88,7 @@ func examined(_ context.Context, db table.Reader, stored table.Schema) (session.
 	if !stored.HasColumns(tableMessages, fieldResource) {
 		facts.Generation = "1" // up to 0.9
 	}
-	return facts, (&reader{joined: j}).layout(), nil
+	return facts, (&reader{joined: j}).buildLayout(), nil
 }
 
 // runtime is what Mastra makes of every request: pairs are told by their ids alone, and a call
@@ -105,8 +105,8 @@ var losses = map[string]string{
 	"SC103": "sends a call that nobody made before it",
 }
 
-// layout is how such a database is read and written.
-func (r *reader) layout() *eventlog.Layout {
+// buildLayout builds how such a database is read and written.
+func (r *reader) buildLayout() *eventlog.Layout {
 	return &eventlog.Layout{
 		Known: known, Later: store.Later{Read: "Threads and messages"},
 		Sessions: eventlog.Table{Name: tableThreads, Columns: []string{"id", fieldResource, "title", "metadata", fieldTime, "updatedAt"}, Key: []string{"id"}},
@@ -116,20 +116,20 @@ func (r *reader) layout() *eventlog.Layout {
 			position, _ = column.Int(place.Value(columnPosition))
 			return position, int64(at)
 		},
-		Session: r.sessionOf, Item: r.item, Finish: r.finish, Relate: r.finish,
+		Session: r.sessionOf, Item: r.decodeRow, Finish: r.finishSession, Relate: r.finishSession,
 		Said: []string{"role", columnEvent}, Content: saidBy,
-		LinkColumns: []string{columnEvent}, Links: links, OneID: true,
-		Prepare: r.prepare,
+		LinkColumns: []string{columnEvent}, Links: readLinks, OneID: true,
+		Prepare: r.prepareTables,
 		Write: eventlog.Write{
-			Insert: r.insert, Part: apart, Update: update, OtherTables: together,
+			Insert: r.insertResult, Part: refusePart, Update: updateEvent, OtherTables: checkRowsStayWhole,
 			Tied: func(a, b int64) bool { return a>>positionBits == b>>positionBits },
 		},
 	}
 }
 
-// prepare reads what has to be known of all threads: whose they are, which of them no call
+// prepareTables reads what has to be known of all threads: whose they are, which of them no call
 // names, which runs wait, and what is not sent any more.
-func (r *reader) prepare(ctx context.Context, _ table.Reader, _ [][]table.Value) error {
+func (r *reader) prepareTables(ctx context.Context, _ table.Reader, _ [][]table.Value) error {
 	r.threads, r.waiting, r.observed = map[string]string{}, map[string]bool{}, map[string]bool{}
 	var err error
 	each := func(name string, columns []string, fn func(row []table.Value)) {
@@ -154,10 +154,10 @@ func (r *reader) prepare(ctx context.Context, _ table.Reader, _ [][]table.Value)
 	each(tableMessages, []string{"thread_id", fieldTime, fieldResource}, func(row []table.Value) {
 		count[same(row)]++
 		if id := column.View(row[0]); lost[id] != nil {
-			lost[id].add(row)
+			lost[id].addRow(row)
 		} else if _, stored := r.threads[id]; !stored {
 			t := &thread{id: strings.Clone(id)}
-			t.add(row)
+			t.addRow(row)
 			lost[t.id] = t
 		}
 	})
@@ -230,18 +230,18 @@ func (r *reader) sessionOf(row eventlog.Row) *session.Session {
 	return s
 }
 
-// links are the threads that a message's calls started.
-func links(row eventlog.Row) []string {
+// readLinks reads the threads that a message's calls started.
+func readLinks(row eventlog.Row) []string {
 	e, _ := row.Value(columnEvent).(event)
 	if e.message == nil || e.nth > 0 {
 		return nil
 	}
-	return e.children()
+	return e.childThreads()
 }
 
-// finish says what only other messages tell: which calls wait for a client or a person, and what
+// finishSession says what only other messages tell: which calls wait for a client or a person, and what
 // a sub-thread is for. A call of the last answer that nothing says more of is a client's.
-func (r *reader) finish(s *session.Session) {
+func (r *reader) finishSession(s *session.Session) {
 	r.findStrays(s)
 	r.tellForeign(s)
 	last := len(s.Items) - 1

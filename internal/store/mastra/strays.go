@@ -26,10 +26,10 @@ func turnsIn(s *session.Session) (list []turn) {
 	return list
 }
 
-func (t *turn) role() session.Role { return t.items[0].Role }
+func (t *turn) speakerRole() session.Role { return t.items[0].Role }
 
-// calls are the calls of a row, by id, with their tools.
-func (t *turn) calls() map[string]string {
+// callNames are the calls of a row, by id, with their tools.
+func (t *turn) callNames() map[string]string {
 	calls := map[string]string{}
 	for i := range t.items {
 		for _, c := range t.items[i].Calls {
@@ -39,8 +39,8 @@ func (t *turn) calls() map[string]string {
 	return calls
 }
 
-// texts are what a row says, and what its calls got, the last answer last.
-func (t *turn) texts() (list []session.Digest) {
+// textDigests are what a row says, and what its calls got, the last answer last.
+func (t *turn) textDigests() (list []session.Digest) {
 	for i := range t.items {
 		if it := &t.items[i]; it.Role == session.Tool || it.Text != 0 {
 			list = append(list, it.Text)
@@ -49,16 +49,16 @@ func (t *turn) texts() (list []session.Digest) {
 	return list
 }
 
-// answer is the last text of a row, 0 where it ends with something else.
-func (t *turn) answer() session.Digest {
+// answerDigest is the last text of a row, 0 where it ends with something else.
+func (t *turn) answerDigest() session.Digest {
 	if last := &t.items[len(t.items)-1]; last.Role == session.Assistant {
 		return last.Text
 	}
 	return 0
 }
 
-// asks reports whether two rows ask, say and call the same, whatever their calls got.
-func (t *turn) asks(o *turn) bool {
+// asksSame reports whether two rows ask, say and call the same, whatever their calls got.
+func (t *turn) asksSame(o *turn) bool {
 	meanings := func(t *turn) (list []session.Digest) {
 		for i := range t.items {
 			if it := &t.items[i]; it.Role != session.Tool {
@@ -67,10 +67,10 @@ func (t *turn) asks(o *turn) bool {
 		}
 		return list
 	}
-	return t.role() == o.role() && slices.Equal(meanings(t), meanings(o))
+	return t.speakerRole() == o.speakerRole() && slices.Equal(meanings(t), meanings(o))
 }
 
-func (t *turn) mark(home string, copied bool) {
+func (t *turn) markStray(home string, copied bool) {
 	for i := range t.items {
 		t.items[i].Home, t.items[i].Copied = home, copied
 	}
@@ -94,7 +94,7 @@ func (r *reader) findStrays(s *session.Session) {
 	}
 	turns := turnsIn(s)
 	markDoubled(s, turns)
-	calls := delegations(s, turns)
+	calls := listDelegations(s, turns)
 	for again := len(calls) > 0; again; {
 		again = false
 		for n := range turns {
@@ -106,9 +106,9 @@ func (r *reader) findStrays(s *session.Session) {
 	}
 }
 
-// delegations are the calls of a session whose threads are stored. One without a result gets the only
+// listDelegations lists the calls of a session whose threads are stored. One without a result gets the only
 // thread that begins with what it asks, of those whose ids say that they are below its own.
-func delegations(s *session.Session, turns []turn) (list []delegation) {
+func listDelegations(s *session.Session, turns []turn) (list []delegation) {
 	for n := range turns {
 		for i := range turns[n].items {
 			it := &turns[n].items[i]
@@ -144,17 +144,17 @@ func (r *reader) findHome(s *session.Session, turns []turn, n int, calls []deleg
 	home, copied := "", false
 	at, _ := r.ownerOf(&row.items[0])
 	for _, d := range calls {
-		if d.at == n || row.role() != session.Assistant && at.resource != r.threads[d.child.ID] || !r.proves(turns, n, d) {
+		if d.at == n || row.speakerRole() != session.Assistant && at.resource != r.threads[d.child.ID] || !r.provesChild(turns, n, d) {
 			continue
 		}
 		if home != "" && home != d.child.ID { // two say so
 			home, copied = session.HomeUnknown, false
 			break
 		}
-		home, copied = d.child.ID, slices.ContainsFunc(turnsIn(d.child), func(o turn) bool { return o.asks(row) && o.items[0].Role != session.User })
+		home, copied = d.child.ID, slices.ContainsFunc(turnsIn(d.child), func(o turn) bool { return o.asksSame(row) && o.items[0].Role != session.User })
 	}
 	if home != "" {
-		row.mark(home, copied)
+		row.markStray(home, copied)
 		s.Faults = slices.DeleteFunc(s.Faults, func(f session.Fault) bool {
 			return f.Kind == session.ForeignOwner && f.Item >= row.at && f.Item < row.at+len(row.items)
 		})
@@ -169,23 +169,23 @@ func (r *reader) ownerOf(it *session.Item) (at owner, away bool) {
 	return at, away
 }
 
-// proves reports whether a row of the turn in which a call was made is what the call's thread
+// provesChild reports whether a row of the turn in which a call was made is what the call's thread
 // said: its calls are those that the result of the call lists, or where it has none, or the
 // result has no list, it stands before the call and ends with the answer. The
 // task is in the caller's thread only if it has the resource of the other.
-func (r *reader) proves(turns []turn, n int, d delegation) bool {
+func (r *reader) provesChild(turns []turn, n int, d delegation) bool {
 	row := &turns[n]
 	for i := min(n, d.at); i <= max(n, d.at); i++ {
-		if turns[i].role() == session.User && turns[i].items[0].Home == "" && i != n {
+		if turns[i].speakerRole() == session.User && turns[i].items[0].Home == "" && i != n {
 			return false
 		}
 	}
 	known, _ := r.proofs.Load(d.child.ID)
 	proof, _ := known.(asked)
-	if row.role() == session.User {
+	if row.speakerRole() == session.User {
 		return row.items[0].Text == d.call.Delegation.Task
 	}
-	calls, ends := row.calls(), row.answer() != 0 && row.answer() == session.DigestOf(proof.Text)
+	calls, ends := row.callNames(), row.answerDigest() != 0 && row.answerDigest() == session.DigestOf(proof.Text)
 	if len(calls) == 0 || proof.Made == nil {
 		return ends && n < d.at
 	}
@@ -194,7 +194,7 @@ func (r *reader) proves(turns []turn, n int, d delegation) bool {
 			return false
 		}
 	}
-	return ends || row.answer() == 0 || proof.Text == ""
+	return ends || row.answerDigest() == 0 || proof.Text == ""
 }
 
 // markCallers marks the rows of a sub-thread that are copies of what its caller had said when it
@@ -208,15 +208,15 @@ func markCallers(s *session.Session, before []turn, d delegation) {
 		}
 	}
 	for _, row := range turnsIn(d.child)[min(1, len(d.child.Items)):] {
-		if row.items[0].Home == "" && slices.ContainsFunc(before, func(o turn) bool { return o.asks(&row) }) {
+		if row.items[0].Home == "" && slices.ContainsFunc(before, func(o turn) bool { return o.asksSame(&row) }) {
 			copies = append(copies, row)
-			_, calls := row.calls()[d.call.ID]
+			_, calls := row.callNames()[d.call.ID]
 			called = called || calls
 		}
 	}
 	for i := range copies {
 		if called {
-			copies[i].mark(s.ID, true)
+			copies[i].markStray(s.ID, true)
 		}
 	}
 }
@@ -227,20 +227,20 @@ func markDoubled(s *session.Session, turns []turn) {
 	byCall, answered := map[string][]*turn{}, false
 	for n := range turns {
 		row := &turns[n]
-		if answered = answered || row.role() == session.Assistant && row.items[0].Home == ""; row.role() != session.Assistant {
-			if first := &turns[0]; n > 0 && s.Delegated && !answered && row.asks(first) && row.items[0].Text != 0 {
-				row.mark(s.ID, true)
+		if answered = answered || row.speakerRole() == session.Assistant && row.items[0].Home == ""; row.speakerRole() != session.Assistant {
+			if first := &turns[0]; n > 0 && s.Delegated && !answered && row.asksSame(first) && row.items[0].Text != 0 {
+				row.markStray(s.ID, true)
 			}
 			continue
 		}
-		for id := range row.calls() {
+		for id := range row.callNames() {
 			for _, o := range byCall[id] {
 				switch {
 				case o.items[0].Copied || row.items[0].Copied:
-				case o.holds(row):
-					row.mark(s.ID, true)
-				case row.holds(o):
-					o.mark(s.ID, true)
+				case o.holdsTurn(row):
+					row.markStray(s.ID, true)
+				case row.holdsTurn(o):
+					o.markStray(s.ID, true)
 				}
 			}
 			byCall[id] = append(byCall[id], row)
@@ -248,22 +248,22 @@ func markDoubled(s *session.Session, turns []turn) {
 	}
 }
 
-// holds reports whether a row says all that another one does.
-func (t *turn) holds(o *turn) bool {
-	calls, texts := t.calls(), t.texts()
-	for id, name := range o.calls() {
+// holdsTurn reports whether a row says all that another one does.
+func (t *turn) holdsTurn(o *turn) bool {
+	calls, texts := t.callNames(), t.textDigests()
+	for id, name := range o.callNames() {
 		if calls[id] != name {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(o.texts(), func(d session.Digest) bool { return !slices.Contains(texts, d) })
+	return !slices.ContainsFunc(o.textDigests(), func(d session.Digest) bool { return !slices.Contains(texts, d) })
 }
 
 // owner is whose a row is that is not of its thread's resource, and in which thread it is stored.
 type owner struct{ thread, resource string }
 
-// foreign is the fault of a row of another resource than its thread's: Mastra asks for both.
-func (e event) foreign(r *reader, row eventlog.Row) *session.Fault {
+// foreignOwner is the fault of a row of another resource than its thread's: Mastra asks for both.
+func (e event) foreignOwner(r *reader, row eventlog.Row) *session.Fault {
 	at := owner{column.Text(row.Value("thread_id")), column.Text(row.Value(fieldResource))}
 	own := r.threads[at.thread]
 	if r.away.Delete(e.id); !row.HasColumn(fieldResource) || at.resource == own {

@@ -37,8 +37,8 @@ type value struct {
 
 var content = docedit.Spot{Column: "content"}
 
-// edit opens a database for repair or undo.
-func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
+// openEdit opens a database for repair or undo.
+func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
 	wrapped := *src
 	wrapped.Edit = func(ctx context.Context) (table.Editor, error) {
 		e, err := src.Edit(ctx)
@@ -47,7 +47,7 @@ func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
 		}
 		return &editor{Editor: e, view: &joined{Reader: e.Reader()}}, nil
 	}
-	return eventlog.Edit(ctx, &wrapped, examined)
+	return eventlog.Edit(ctx, &wrapped, examineDatabase)
 }
 
 // editor writes changes of events into the rows that they are of.
@@ -70,7 +70,7 @@ func (e *editor) Update(ctx context.Context, name string, at table.Place, fields
 	}
 	var own []table.FieldChange
 	edit := func(name string, edited func(old table.Value) (table.Value, error)) error {
-		old, err := e.stored(ctx, at>>nthBits, name)
+		old, err := e.readStored(ctx, at>>nthBits, name)
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (e *editor) Update(ctx context.Context, name string, at table.Place, fields
 	for _, f := range fields {
 		var err error
 		if p, patched := f.New.(patch); patched {
-			err = edit(content.Column, p.applied)
+			err = edit(content.Column, p.applyTo)
 		} else if at&nthMask == 0 { // the first event takes the others along
 			own = append(own, f)
 			if f.Name == "thread_id" && slices.Contains(e.view.columns, fieldResource) {
@@ -103,7 +103,7 @@ func (e *editor) addThread(ctx context.Context, t *thread, fields []table.FieldC
 	schema, err := e.Editor.Reader().Schema(ctx)
 	columns := schema.Columns(tableThreads)
 	row := []table.Field{{Name: "title", Value: ""}}
-	for i, value := range t.values(columns) {
+	for i, value := range t.columnValues(columns) {
 		if value != nil {
 			row = append(row, table.Field{Name: columns[i], Value: value})
 		}
@@ -118,8 +118,8 @@ func (e *editor) addThread(ctx context.Context, t *thread, fields []table.FieldC
 	return err
 }
 
-// stored is the value of a column now.
-func (e *editor) stored(ctx context.Context, row table.Place, name string) (value table.Value, err error) {
+// readStored reads the value of a column now.
+func (e *editor) readStored(ctx context.Context, row table.Place, name string) (value table.Value, err error) {
 	unread, err := e.Editor.Reader().Rows(ctx, tableMessages, []string{name}, []table.Place{row}, func(_ int, row []table.Value) error {
 		value = table.CloneValue(row[0])
 		return nil
@@ -159,9 +159,9 @@ func (e *editor) Insert(ctx context.Context, name string, row []table.Field) (ta
 	return at << nthBits, err
 }
 
-// applied is a content after a change. The copies that older releases read leave: Mastra sends from
+// applyTo is a content after a change. The copies that older releases read leave: Mastra sends from
 // parts only, and they would say otherwise.
-func (p patch) applied(old table.Value) (table.Value, error) {
+func (p patch) applyTo(old table.Value) (table.Value, error) {
 	doc := docedit.NewRow(docedit.Whole{Column: content.Column, Text: column.Bytes(old)})
 	gone := []docedit.Spot{content.Member("toolInvocations")}
 	for _, list := range []string{"pendingToolApprovals", "suspendedTools"} {
@@ -191,7 +191,7 @@ func (p patch) applied(old table.Value) (table.Value, error) {
 func (e event) callAt(nth int, results bool) docedit.Spot {
 	for k := e.from; k < e.to; k++ {
 		p := &e.parts[k]
-		if c := p.tool(); c == nil || results && e.result < 0 && (!c.ended() || !p.Server && !e.first) {
+		if c := p.toolInvocation(); c == nil || results && e.result < 0 && (!c.hasEnded() || !p.Server && !e.first) {
 			continue
 		}
 		if nth--; nth >= 0 {
@@ -205,9 +205,9 @@ func (e event) callAt(nth int, results bool) docedit.Spot {
 	return content.Member("nowhere")
 }
 
-// update is the difference of an event that a repair changed. A call and its result are in one
+// updateEvent is the difference of an event that a repair changed. A call and its result are in one
 // place: what names the call names both.
-func update(r *docedit.Row, c *change.Item) error {
+func updateEvent(r *docedit.Row, c *change.Item) error {
 	e := r.Value(columnEvent).(event)
 	refuse := func(what string) error {
 		return problem.New(problem.RolledBack, "", "a store of this kind cannot change %s", what)
@@ -225,7 +225,7 @@ func update(r *docedit.Row, c *change.Item) error {
 		}
 	}
 	if c.Scrubbed || c.Shown {
-		return refuse("what is no text")
+		return refuse("bytes that are not valid Unicode, or U+0000")
 	}
 	for _, nth := range slices.Backward(c.Taken) {
 		if !e.first {
@@ -239,8 +239,8 @@ func update(r *docedit.Row, c *change.Item) error {
 	return nil
 }
 
-// insert is a new result: a row of its own in format 1, and in format 2 a part of its call.
-func (r *reader) insert(s *session.Session, it *session.Item, near *docedit.Row, _ string) ([]table.Field, error) {
+// insertResult is a new result: a row of its own in format 1, and in format 2 a part of its call.
+func (r *reader) insertResult(s *session.Session, it *session.Item, near *docedit.Row, _ string) ([]table.Field, error) {
 	e, res := near.Value(columnEvent).(event), &it.Results[0]
 	if e.first {
 		at := time.UnixMilli(it.Position >> positionBits).UTC().Format("2006-01-02T15:04:05.000Z")
@@ -253,7 +253,7 @@ func (r *reader) insert(s *session.Session, it *session.Item, near *docedit.Row,
 	}
 	found := -1
 	for k := range e.parts {
-		if c := e.parts[k].tool(); c != nil && c.ID == res.CallID && !c.ended() {
+		if c := e.parts[k].toolInvocation(); c != nil && c.ID == res.CallID && !c.hasEnded() {
 			if found >= 0 {
 				return nil, problem.New(problem.RolledBack, "", "two calls of the message share an id, and which of them the result is for is told by their places only")
 			}
@@ -294,14 +294,14 @@ func (r *reader) childOf(s *session.Session, m *message, id string) (child strin
 	return child
 }
 
-// apart refuses to make a row of a result.
-func apart(*session.Session, *change.Item, *docedit.Row, string) ([]table.Field, error) {
+// refusePart refuses to make a row of a result.
+func refusePart(*session.Session, *change.Item, *docedit.Row, string) ([]table.Field, error) {
 	return nil, problem.New(problem.RolledBack, "", "a result is stored with others, and stays with them")
 }
 
-// together refuses a change that parts a row, one that puts rows of one millisecond in another
+// checkRowsStayWhole refuses a change that parts a row, one that puts rows of one millisecond in another
 // order than they are stored in, and one that gives a thread another parent, which its id says.
-func together(_ context.Context, _ table.Writer, sessions []*change.Session) error {
+func checkRowsStayWhole(_ context.Context, _ table.Writer, sessions []*change.Session) error {
 	refuse := func(text string) error { return problem.New(problem.RolledBack, "", "%s", text) }
 	home := map[string]string{} // of rows that stay
 	for _, s := range sessions {
@@ -320,7 +320,7 @@ func together(_ context.Context, _ table.Writer, sessions []*change.Session) err
 			home[row] = s.Is.ID
 			if before := max(0, i-1); s.Items[before].Was != nil && it.Is.Position>>positionBits == s.Items[before].Is.Position>>positionBits &&
 				rowOf(s.Items[before].Was.Key) != row && (it.Moves || s.Items[before].Moves || it.At < s.Items[before].At) {
-				return refuse("messages of one millisecond stand in the order of their rows")
+				return refuse("Mastra orders messages of the same millisecond by their rows, and the plan needs another order")
 			}
 		}
 	}

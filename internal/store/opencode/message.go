@@ -232,7 +232,7 @@ type message struct {
 	stays           bool // and one that is no empty text, which leaves when the message gets an end
 }
 
-// markBroken is a record that opencode cannot load, and no session with it.
+// markBroken marks a record that opencode cannot load, and no session with it.
 func (m *message) markBroken(why string, whole bool) session.Fault {
 	m.Kind = session.Other
 	m.addMeaning(m.columnValue("data"))

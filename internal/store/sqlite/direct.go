@@ -38,8 +38,8 @@ type rowReader struct {
 	row   []driver.Value
 }
 
-// direct reads rows from the pages of the table. They are not all of them where done is false.
-func (t *tableScan) direct(ctx context.Context, rows Selection) (done bool, err error) {
+// scanPages reads rows from the pages of the table. They are not all of them where done is false.
+func (t *tableScan) scanPages(ctx context.Context, rows Selection) (done bool, err error) {
 	if t.db.raw == nil {
 		return false, nil
 	}
@@ -76,9 +76,9 @@ func (*rowReader) isReal(declared string) bool {
 		!slices.ContainsFunc([]string{"int", "char", "clob", "text", "blob"}, has)
 }
 
-// take hands over the rows of a page, if it is a leaf. beside says that a page of its depth
+// takePage hands over the rows of a page, if it is a leaf. beside says that a page of its depth
 // was none.
-func (r *rowReader) take(ctx context.Context, s *survey, n node, data []byte, beside bool) error {
+func (r *rowReader) takePage(ctx context.Context, s *survey, n node, data []byte, beside bool) error {
 	p, root := &s.page, n.from == math.MinInt64 && n.to == math.MaxInt64
 	switch {
 	case len(p.cells) == 0 && (!root || !p.leaf), p.leaf && beside, !p.leaf && r.begun:
@@ -89,7 +89,7 @@ func (r *rowReader) take(ctx context.Context, s *survey, n node, data []byte, be
 	r.begun, s.chains = true, s.chains[:0]
 	for i := range p.cells {
 		c := &p.cells[i]
-		if err := r.read(ctx, s, c, data[c.row:c.row+c.here]); err != nil {
+		if err := r.readRow(ctx, s, c, data[c.row:c.row+c.here]); err != nil {
 			return err
 		}
 		r.scan.next = max(c.rowid, c.rowid+1)
@@ -100,8 +100,8 @@ func (r *rowReader) take(ctx context.Context, s *survey, n node, data []byte, be
 	return ctx.Err()
 }
 
-// read makes the row of a cell.
-func (r *rowReader) read(ctx context.Context, s *survey, c *cell, record []byte) error {
+// readRow makes the row of a cell.
+func (r *rowReader) readRow(ctx context.Context, s *survey, c *cell, record []byte) error {
 	head, at := readVarint(record)
 	if r.local = int64(len(record)); head > r.local {
 		return errStop
@@ -122,8 +122,8 @@ func (r *rowReader) read(ctx context.Context, s *survey, c *cell, record []byte)
 		at, from = at+n, to
 	}
 	r.body = slices.Grow(r.body[:0], size)[:size]
-	r.gather(0, record)
-	if s.along(*c, r); s.damaged {
+	r.gatherBody(0, record)
+	if s.followChain(*c, r); s.damaged {
 		return errStop
 	}
 	for i := range r.columns {
@@ -134,22 +134,22 @@ func (r *rowReader) read(ctx context.Context, s *survey, c *cell, record []byte)
 		case col.rowid:
 			r.row[i] = c.rowid
 		case col.kind < 0:
-			if err := r.learn(ctx, i, c.rowid); err != nil {
+			if err := r.learnDefault(ctx, i, c.rowid); err != nil {
 				return err
 			}
 			r.row[i] = col.standard
 		case col.to <= r.local:
-			r.row[i] = r.value(col.kind, col.real, record[col.from:col.to:col.to])
+			r.row[i] = r.decodeValue(col.kind, col.real, record[col.from:col.to:col.to])
 		default:
 			to := col.body + int(col.to-col.from)
-			r.row[i] = r.value(col.kind, col.real, r.body[col.body:to:to])
+			r.row[i] = r.decodeValue(col.kind, col.real, r.body[col.body:to:to])
 		}
 	}
 	return nil
 }
 
-// gather copies into the body what it wants of some bytes of a row, which begin at a place in it.
-func (r *rowReader) gather(at int64, data []byte) {
+// gatherBody copies into the body what it wants of some bytes of a row, which begin at a place in it.
+func (r *rowReader) gatherBody(at int64, data []byte) {
 	for i := range r.columns {
 		c := &r.columns[i]
 		if from, to := max(c.from, at), min(c.to, at+int64(len(data))); c.to > r.local && from < to {
@@ -158,8 +158,8 @@ func (r *rowReader) gather(at int64, data []byte) {
 	}
 }
 
-// value is what some bytes stand for, by their serial type (file format 2.1).
-func (*rowReader) value(kind int64, real bool, data []byte) driver.Value {
+// decodeValue decodes what some bytes stand for, by their serial type (file format 2.1).
+func (*rowReader) decodeValue(kind int64, real bool, data []byte) driver.Value {
 	var n int64
 	switch {
 	case kind >= 12 && kind%2 == 1:
@@ -187,8 +187,8 @@ func (*rowReader) value(kind int64, real bool, data []byte) driver.Value {
 	return n
 }
 
-// learn asks SQLite for the value of a row in a column that was added behind its end.
-func (r *rowReader) learn(ctx context.Context, i int, rowid int64) error {
+// learnDefault asks SQLite for the value of a row in a column that was added behind its end.
+func (r *rowReader) learnDefault(ctx context.Context, i int, rowid int64) error {
 	c, one := &r.columns[i], r.rows
 	if c.known {
 		return nil
@@ -204,8 +204,8 @@ func (r *rowReader) learn(ctx context.Context, i int, rowid int64) error {
 	return nil
 }
 
-// along goes along the overflow pages of a row to their end. A reader gathers what it wants.
-func (s *survey) along(c cell, r *rowReader) {
+// followChain goes along the overflow pages of a row to their end. A reader gathers what it wants.
+func (s *survey) followChain(c cell, r *rowReader) {
 	at, each := int64(c.here), int64(s.shape.usable-4)
 	for before := c.overflow - 1; c.rest > 0; { // mostly they follow each other in the file
 		size, last := int(min(c.rest, each)), c.overflow
@@ -221,7 +221,7 @@ func (s *survey) along(c cell, r *rowReader) {
 		}
 		s.markTaken(c.overflow)
 		if r != nil {
-			r.gather(at, page[4:4+size])
+			r.gatherBody(at, page[4:4+size])
 		}
 		c.overflow, c.rest, at = binary.BigEndian.Uint32(page), c.rest-int64(size), at+int64(size)
 	}

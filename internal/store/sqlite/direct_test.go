@@ -183,7 +183,7 @@ func (r *randomTable) directly(t *testing.T) bool {
 	db := open(t, r.path)
 	defer func() { ok(t, db.Close()) }()
 	scan := tableScan{db: db, next: math.MinInt64, fn: func(int64, []driver.Value) error { return nil }}
-	done, err := scan.direct(t.Context(), Selection{Table: "t", RowID: "rowid", Columns: QuotedAll([]string{"a", "b"})})
+	done, err := scan.scanPages(t.Context(), Selection{Table: "t", RowID: "rowid", Columns: QuotedAll([]string{"a", "b"})})
 	ok(t, err)
 	return done
 }

@@ -137,7 +137,7 @@ func (s *survey) readLevel(ctx context.Context, nodes []node) (below []node, err
 			missing(i)
 			read++
 			if below = s.readNode(part[i], data, below); s.reader != nil && !s.damaged {
-				s.over = s.reader.take(ctx, s, part[i], data, len(below) > 0)
+				s.over = s.reader.takePage(ctx, s, part[i], data, len(below) > 0)
 			}
 		})
 		if err = cmp.Or(err, s.over); err != nil {
@@ -299,7 +299,7 @@ func (s *survey) addChildren(n node, sound []int, below []node) []node {
 func (s *survey) followChains(ctx context.Context) error {
 	if s.db.raw != nil && !s.keep { // then it does not matter which of two rows a page belongs to
 		for _, c := range s.chains {
-			s.along(c, nil)
+			s.followChain(c, nil)
 		}
 		s.chains = s.chains[:0]
 		return ctx.Err()

@@ -80,7 +80,7 @@ func (db *DB) ScanTable(ctx context.Context, table string, columns []string, fn 
 	if db.scanned != nil {
 		defer func() { db.scanned.Store(strings.ToLower(table), scanned) }()
 	}
-	if done, err := t.direct(ctx, Selection{Table: table, RowID: rowid, Columns: all}); done || err != nil {
+	if done, err := t.scanPages(ctx, Selection{Table: table, RowID: rowid, Columns: all}); done || err != nil {
 		scanned.sound = done
 		return nil, err
 	}
