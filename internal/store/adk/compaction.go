@@ -34,6 +34,7 @@ func (e *event) readCompaction() *compaction {
 
 func (c *compaction) startTime() time.Time { return spanTime(c.StartTimestamp).Time }
 func (c *compaction) endTime() time.Time   { return spanTime(c.EndTimestamp).Time }
+func (c *compaction) endsEarly() bool      { return c.endTime().Before(c.startTime()) }
 
 // summaryFault is what keeps the summary in an event from standing for anything, ""
 // for nothing (docs/stores/adk.md#what-an-agent-sees). When an event of P0 was written, its column does not tell.
@@ -46,7 +47,7 @@ func (g generation) summaryFault(s *stored) string {
 		return ""
 	case c.startTime().IsZero() || c.endTime().IsZero():
 		return "the start or the end of what it covers is missing or not a time"
-	case c.endTime().Before(c.startTime()):
+	case c.endsEarly():
 		return "what it covers ends before it starts"
 	case g != p0 && !s.time.IsZero() && c.endTime().After(s.time.Time):
 		return "it covers a time after itself"
@@ -60,6 +61,7 @@ type span struct {
 	open       bool // everything from start up to the summary, whatever its end says
 	local      bool // the items have the times of a clock of some zone
 	sole       bool // the last of these stands for those before it, too, and for what comes later
+	within     bool // it stands for those that cover no more than it does
 	except     []excluded
 }
 
@@ -88,7 +90,7 @@ func (n *notes) markCompacted(s *session.Session) {
 		}
 		for k := range s.Items {
 			other := &s.Items[k]
-			if other.Kind == session.Message && covers.coversItem(other, k < i) || other.Kind == session.Summary && covers.sole && k < i {
+			if other.Kind == session.Message && covers.coversItem(other, k < i) || other.Kind == session.Summary && covers.replaces(n.loadNote(other).summary, k-i) {
 				other.Flags |= session.Compacted
 			}
 		}
@@ -100,6 +102,18 @@ func (n *notes) markCompacted(s *session.Session) {
 			}
 		}
 	}
+}
+
+// replaces reports whether the summary stands for another one, so many items later
+// (HistoryRewriterProcessor.CompactionRange of adk-kotlin for within).
+func (c *span) replaces(other *span, later int) bool {
+	switch {
+	case c.sole:
+		return later < 0
+	case !c.within || other == nil || later == 0 || other.start.Before(c.start) || other.end.After(c.end):
+		return false
+	}
+	return later < 0 || c.start.Before(other.start) || c.end.After(other.end)
 }
 
 // firstSent is the first item behind the very first that is still sent: entry 0 of a

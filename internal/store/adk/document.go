@@ -104,6 +104,7 @@ func (g generation) dialectOf(row columns, time column.Stamp) string {
 		return zonedTimes
 	case g.isGo() && isText && !time.Zoned:
 		return nakedTimes
+	case g == k1: // which reads no other names
 	case g.hasDocument():
 		return documentDialect(column.Bytes(row("event_data")))
 	}
@@ -189,7 +190,7 @@ func (n *notes) tellDialects(s *session.Session) {
 }
 
 // compareCopies holds the columns of an event against their copies in its document, and
-// takes what the reader takes: the columns in P1 (docs/stores/adk.md#what-is-read), the document in PS (docs/stores/adk.md#what-is-read) and J1. The
+// takes what the reader takes: the columns in P1 (docs/stores/adk.md#what-is-read), the document in PS, J1 and K1. The
 // document's time is the event's own in all, and the column's only in P1's order.
 func (g generation) compareCopies(row columns, s *stored, list *faults) {
 	taken := "the column and its copy in event_data differ, and the runtime uses the copy"

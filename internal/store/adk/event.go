@@ -59,7 +59,7 @@ type content struct {
 type messagePart struct {
 	Text                *string           `json:"text"`
 	Thought             bool              `json:"thought"`
-	ThoughtSignature    string            `json:"thoughtSignature"`
+	ThoughtSignature    byteText          `json:"thoughtSignature"`
 	FunctionCall        *functionCall     `json:"functionCall"`
 	FunctionResponse    *functionResponse `json:"functionResponse"`
 	ToolCall            *serverTool       `json:"toolCall"` // of a tool that the provider ran
@@ -104,9 +104,9 @@ type serverTool struct {
 }
 
 type medium struct {
-	MimeType string `json:"mimeType"`
-	Data     string `json:"data"` // in base64
-	FileURI  string `json:"fileUri"`
+	MimeType string   `json:"mimeType"`
+	Data     byteText `json:"data"`
+	FileURI  string   `json:"fileUri"`
 }
 
 type code struct {
@@ -239,6 +239,7 @@ func (g generation) makeSummary(s *stored, it *session.Item, list *faults) {
 			wrong += ", so no event counts as summarized"
 		}
 		list.addFault(session.BadSummary, "actions compaction", wrong)
+		(*list)[len(*list)-1].Unloads = g == k1 && s.Actions.Compaction.endsEarly()
 	}
 	if it.Text == 0 {
 		list.addFault(session.BadSummary, "actions compaction", "it has no text: no model sees what it covers")
@@ -274,7 +275,7 @@ func (s *stored) sentContent(g generation) *content {
 		return c
 	}
 	switch {
-	case g == j1: // which sends no transcriptions
+	case g.inMilliseconds(): // whose readers send no transcriptions
 	case s.InputTranscription.Text != "":
 		return &content{Role: "user", Parts: []messagePart{{Text: &s.InputTranscription.Text}}}
 	case s.OutputTranscription.Text != "":
@@ -296,8 +297,10 @@ func (g generation) showsPart(p *messagePart) bool {
 	switch {
 	case p.FunctionCall != nil, p.FunctionResponse != nil, p.ToolCall != nil, p.ToolResponse != nil, p.ThoughtSignature != "":
 		return true
-	case p.Thought && g.isPython():
+	case p.Thought && (g.isPython() || g == k1):
 		return false
+	case g == k1: // HistoryRewriterProcessor.isPartInvisible of adk-kotlin
+		return p.Text != nil && strings.TrimSpace(*p.Text) != "" || p.InlineData != nil || p.FileData != nil
 	}
 	return p.Text != nil && *p.Text != "" || p.InlineData != nil || p.FileData != nil ||
 		p.ExecutableCode != nil || p.CodeExecutionResult != nil || p.unknownMember() != ""
@@ -310,9 +313,10 @@ func (g generation) showsPart(p *messagePart) bool {
 // as calls.
 var hidden = map[string]bool{credential: true, confirmation: true, "adk_request_input": true, "adk_framework": true}
 
-// hidesTool reports whether a tool is one of these. adk-js has no such framework.
+// hidesTool reports whether a tool is one of these. adk-js has no such framework, and
+// adk-kotlin lets the model read what a person answered to a request for input.
 func (g generation) hidesTool(tool string) bool {
-	return hidden[tool] && (g != j1 || tool != "adk_framework")
+	return hidden[tool] && (g != j1 || tool != "adk_framework") && (g != k1 || tool != "adk_request_input")
 }
 
 // makeMessage makes a message of what an event says.
@@ -442,7 +446,7 @@ func (j *joined) addText(text string) {
 func (j *joined) String() string { return cmp.Or(j.all.String(), j.first) }
 
 func (w *writer) addPart(p *messagePart) {
-	block := session.Block{Signature: session.DigestOf(p.ThoughtSignature)}
+	block := session.Block{Signature: session.DigestOf(string(p.ThoughtSignature))}
 	switch {
 	case p.FunctionCall != nil:
 		block.Kind, block.Nth = session.CallBlock, len(w.it.Calls)
@@ -461,13 +465,13 @@ func (w *writer) addPart(p *messagePart) {
 		m := cmp.Or(p.InlineData, p.FileData)
 		if m.Data != "" { // every runtime decodes it, or hands it to Gemini, which takes both forms
 			signature := block.Signature
-			block = media.NewBlock(strings.Clone(m.MimeType), media.StandardBase64(m.Data))
+			block = media.NewBlock(strings.Clone(m.MimeType), media.StandardBase64(string(m.Data)))
 			block.Signature = signature
 		}
 		block.Kind, block.Name = session.MediaBlock, session.MediaName(cmp.Or(m.MimeType, "document"))
 		w.size += int64(len(m.Data) + len(m.FileURI))
 		w.meaning.AddDigest(session.DigestOf(m.MimeType))
-		w.meaning.AddDigest(session.DigestOf(m.Data))
+		w.meaning.AddDigest(session.DigestOf(string(m.Data)))
 		w.meaning.AddDigest(session.DigestOf(m.FileURI))
 	case p.Thought:
 		block.Kind, block.Text = session.ReasoningBlock, session.DigestOf(p.partText())

@@ -139,12 +139,12 @@ func (n *notes) loadNote(it *session.Item) note {
 	return v
 }
 
-// noteOf is the note of an event. Only adk-python knows rewinds (3.1 step 1).
+// noteOf is the note of an event.
 func noteOf(g generation, s *stored) note {
 	n := note{dialect: s.dialect, aware: g == p1 && s.time.Zoned}
 	n.asks = len(s.Actions.RequestedToolConfirmations)+len(s.Actions.RequestedAuthConfigs) > 0
 	n.about = findQuestions(g, s)
-	if g.isPython() {
+	if g.takesBack() {
 		n.rewind = s.Actions.RewindBeforeInvocationID
 	}
 	switch c := s.Actions.Compaction; {
@@ -157,7 +157,7 @@ func noteOf(g generation, s *stored) note {
 	case g.summaryFault(s) == "":
 		// adk-python leaves out every event before a summary that is not older than
 		// its start; the others, as adk-java does it, what lies within the span (docs/stores/adk.md#what-an-agent-sees).
-		n.summary = &span{start: c.startTime(), end: c.endTime(), open: g.isPython(), local: g == p0}
+		n.summary = &span{start: c.startTime(), end: c.endTime(), open: g.isPython(), local: g == p0, within: g == k1}
 		for _, e := range c.ExcludedEvents {
 			n.summary.except = append(n.summary.except, excluded{e.InvocationID, spanTime(e.Timestamp).Time})
 		}
@@ -318,8 +318,8 @@ var segmentsSince = time.Date(2025, 11, 19, 0, 0, 0, 0, time.UTC)
 func (g generation) comparesSegments(s table.Schema) func(row columns, written time.Time) bool {
 	events := s.Columns(tableEvents)
 	switch {
-	case g == j1:
-		return func(columns, time.Time) bool { return false }
+	case g.inMilliseconds():
+		return func(columns, time.Time) bool { return g == k1 }
 	case g.hasDocument(), g == p0 && slices.Contains(events, "input_transcription"): // a column of 1.19
 		return func(_ columns, written time.Time) bool { return !written.Before(segmentsSince) }
 	case g == p0:

@@ -15,7 +15,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
-// generation is one of the six forms of the table events (docs/stores/adk.md#what-is-read).
+// generation is one of the seven forms of the table of events (docs/stores/adk.md#what-is-read).
 type generation string
 
 const (
@@ -25,19 +25,59 @@ const (
 	g1 generation = "G1" // adk-go v0 and v1: columns, the actions as JSON
 	g2 generation = "G2" // adk-go v2: the same with the columns of workflows
 	j1 generation = "J1" // adk-js's DatabaseSessionService: documents as those of P1, with times in milliseconds
+	k1 generation = "K1" // adk-kotlin's RoomSessionService: the same in camel case, tables and columns, too
 )
 
 const (
 	tableSessions = "sessions"
 	tableEvents   = "events"
 	tableMetadata = "adk_internal_metadata"
+	tableRoom     = "room_master_table"
 )
+
+// kotlinTables are the tables of adk-kotlin by their names elsewhere (StorageEntities.kt,
+// v0.8.0). Its columns are those names in camel case.
+var kotlinTables = map[string]string{
+	tableSessions: "StorageSession", tableEvents: "StorageEvent", "app_states": "StorageAppState", "user_states": "StorageUserState",
+}
+
+// table is how the generation calls a table.
+func (g generation) table(name string) string {
+	if g == k1 {
+		return kotlinTables[name]
+	}
+	return name
+}
+
+// columns are how the generation calls columns.
+func (g generation) columns(names ...string) []string {
+	if g == k1 {
+		for i, name := range names {
+			names[i] = inCamel(name)
+		}
+	}
+	return names
+}
+
+// rowOf gives the columns of a row by their usual names.
+func (g generation) rowOf(row eventlog.Row) columns {
+	if g != k1 {
+		return row.Value
+	}
+	return func(name string) any { return row.Value(inCamel(name)) }
+}
 
 func (g generation) isPython() bool { return g == p0 || g == p1 || g == ps }
 func (g generation) isGo() bool     { return g == g1 || g == g2 }
 
 // hasDocument reports whether an event is one JSON document in the column event_data.
-func (g generation) hasDocument() bool { return g == p1 || g == ps || g == j1 }
+func (g generation) hasDocument() bool { return g == p1 || g == ps || g == j1 || g == k1 }
+
+// inMilliseconds reports whether times are whole milliseconds, in columns and documents.
+func (g generation) inMilliseconds() bool { return g == j1 || g == k1 }
+
+// takesBack reports whether the reader knows rewinds.
+func (g generation) takesBack() bool { return g.isPython() || g == k1 }
 
 // traits are what is known of a generation besides its columns.
 type traits struct {
@@ -74,12 +114,19 @@ var traitsOf = map[generation]traits{
 			Summary: "[Previous Context Summary]:\n", Result: "[%s] tool `%s` returned result: %s", Thoughts: true,
 		},
 	},
+	k1: {
+		writer: "adk-kotlin's RoomSessionService", runtime: "adk-kotlin 0.8.0 or later (RoomSessionService)", sends: "adk-kotlin",
+		tick: time.Millisecond,
+	},
 }
 
 // generationOf names the generation of an ADK database by its tables, "" for any other database.
 // Only P0 and G1 need a look at rows: they have nearly the same columns.
 func generationOf(ctx context.Context, db table.Reader, s table.Schema) generation {
 	switch {
+	case s.HasColumns(k1.table(tableSessions), k1.columns("app_name", "user_id", "id", "state")...) &&
+		s.HasColumns(k1.table(tableEvents), k1.columns("id", "app_name", "user_id", "session_id", "timestamp", "event_data")...):
+		return k1
 	case !s.HasColumns(tableSessions, "app_name", "user_id", "id", "state"),
 		!s.HasColumns(tableEvents, "id", "app_name", "user_id", "session_id", "invocation_id", "timestamp"):
 		return ""
@@ -183,7 +230,7 @@ func (g generation) storeFacts(s table.Schema) session.Store {
 		Kind: kindName, Title: kindTitle, Generation: string(g), Requests: session.Requests{Adapts: Adaptations, Model: "gemini"},
 		Reader: session.Reader{
 			BranchModel: "path", ForeignText: true, GathersResults: true, LastResult: true, SilentLabels: true,
-			HidesToolRuns: g.isPython(), OpenScopes: known.openScopes, Retells: known.retells, TurnsTies: g != ps,
+			HidesToolRuns: g.isPython(), OpenScopes: known.openScopes, Retells: known.retells, TurnsTies: g != ps && g != k1,
 			PrefixReaders: known.prefixReaders, PrefixUntold: known.prefixUntold,
 		},
 		Versions: "written by " + g.describeRuntime(s), Advice: g.runtimeAdvice(s),
@@ -200,6 +247,9 @@ const binaryJSON = "jsonb"
 // unknownVersion says what is wrong with the version that the database gives its
 // schema, "" when it is the known one (docs/stores/adk.md#what-is-read).
 func (g generation) unknownVersion(ctx context.Context, db table.Reader, s table.Schema) string {
+	if g == k1 {
+		return unknownRoom(ctx, db)
+	}
 	if !s.HasColumns(tableMetadata, "key", "value") {
 		return ""
 	}
@@ -224,6 +274,23 @@ func (g generation) unknownVersion(ctx context.Context, db table.Reader, s table
 		return fmt.Sprintf("its schema has version %q, and sessctl knows versions 0 and 1", version)
 	}
 	return ""
+}
+
+// roomIdentity is the hash by which Room knows version 1 of the schema of adk-kotlin
+// (core/schemas/…AdkSessionsDatabase/1.json, v0.8.0).
+const roomIdentity = "89e2e9e562254c731d96428451c85d4b"
+
+// unknownRoom says that Room's hash of the schema is another one, "" where it is not.
+func unknownRoom(ctx context.Context, db table.Reader) (wrong string) {
+	_, err := table.Glance(ctx, db, tableRoom, []string{"identity_hash"}, func(row []table.Value) {
+		if hash := column.Text(row[0]); hash != roomIdentity {
+			wrong = fmt.Sprintf("its schema has the identity hash %q, and sessctl knows %s, of adk-kotlin 0.8.0", hash, roomIdentity)
+		}
+	})
+	if err != nil {
+		return "the identity hash of its schema cannot be read"
+	}
+	return wrong
 }
 
 // columnReleases are the releases of adk-python that brought columns of P0 (docs/stores/adk.md#what-is-read).
@@ -261,18 +328,23 @@ func (g generation) runtimeAdvice(s table.Schema) []string {
 	return nil
 }
 
-// tables are the columns that the services make (1.1 to 1.4), and those that single
+// knownTables are the columns that the services make (1.1 to 1.4), and those that single
 // versions of adk-python make besides.
-var tables = []eventlog.Known{
-	{Table: tableSessions, Needed: []string{"app_name", "user_id", "id", "state"}, Further: []string{"create_time", "update_time", "title", "event_sequence"}},
-	{
-		Table:  tableEvents,
-		Needed: []string{"id", "app_name", "user_id", "session_id", "invocation_id", "timestamp"},
-		Further: slices.Concat(
-			[]string{"event_data", "author", "branch", "isolation_scope", "content", "actions", "partial", "turn_complete", "interrupted", "error_code", "error_message"},
-			[]string{"long_running_tool_ids_json", "node_info_json", "input_transcription", "output_transcription"}, metadataColumns,
-		),
-	},
+func (g generation) knownTables() []eventlog.Known {
+	further := slices.Concat(
+		[]string{"event_data", "author", "branch", "isolation_scope", "content", "actions", "partial", "turn_complete", "interrupted", "error_code", "error_message"},
+		[]string{"long_running_tool_ids_json", "node_info_json", "input_transcription", "output_transcription"}, metadataColumns,
+	)
+	return []eventlog.Known{
+		{
+			Table: g.table(tableSessions), Needed: g.columns("app_name", "user_id", "id", "state"),
+			Further: g.columns("create_time", "update_time", "title", "event_sequence"),
+		},
+		{
+			Table: g.table(tableEvents), Needed: g.columns("id", "app_name", "user_id", "session_id", "invocation_id", "timestamp"),
+			Further: g.columns(further...),
+		},
+	}
 }
 
 // Adaptations are what ADK sees to when it builds a request, in every release of a

@@ -38,8 +38,11 @@ const passedOver = "; releases with the fix of google/adk-python#6348 (July 2026
 // that was read.
 func (g generation) decodeMembers(row columns, name, kind string, data []byte, into any, list *faults) ([]byte, error) {
 	reader, who := members.Go, "adk-go"
-	if g.isPython() {
+	switch {
+	case g.isPython():
 		reader, who = members.Python, "adk-python"
+	case g == k1:
+		reader, who = members.Kotlin, "adk-kotlin"
 	}
 	var wrong []members.Wrong
 	if g != j1 { // which takes what it finds

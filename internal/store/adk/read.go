@@ -7,6 +7,8 @@ package adk
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
+	"fmt"
 	"slices"
 	"time"
 
@@ -177,7 +179,8 @@ func detectTables(ctx context.Context, db table.Reader, s table.Schema) store.De
 	if gen == "" {
 		return store.Detection{}
 	}
-	return store.Detection{Sure: store.Certain, Generation: string(gen), Why: "tables sessions and events in the form of " + traitsOf[gen].writer}
+	why := fmt.Sprintf("tables %s and %s in the form of %s", gen.table(tableSessions), gen.table(tableEvents), traitsOf[gen].writer)
+	return store.Detection{Sure: store.Certain, Generation: string(gen), Why: why}
 }
 
 // newLayout makes the layout of a database, and what is known of the store before
@@ -190,38 +193,42 @@ func newLayout(ctx context.Context, db table.Reader, s table.Schema) (session.St
 	}
 	notes := &notes{}
 	bySegments := gen.comparesSegments(s)
+	sessions, events := gen.table(tableSessions), gen.table(tableEvents)
 	layout := &eventlog.Layout{
-		Sessions: eventlog.Table{Name: tableSessions, Columns: s.Columns(tableSessions), Key: []string{"app_name", "user_id", "id"}},
-		Events:   eventlog.Table{Name: tableEvents, Columns: s.Columns(tableEvents), Key: []string{"app_name", "user_id", "session_id"}, ID: "id"},
-		Known:    tables,
-		Place:    []string{"timestamp"},
+		Sessions: eventlog.Table{Name: sessions, Columns: s.Columns(sessions), Key: gen.columns("app_name", "user_id", "id")},
+		Events:   eventlog.Table{Name: events, Columns: s.Columns(events), Key: gen.columns("app_name", "user_id", "session_id"), ID: "id"},
+		Known:    gen.knownTables(),
+		Place:    []string{"timestamp", "id"},
 		Order:    gen.eventOrder,
-		Timed:    gen != j1, // whose numbers are milliseconds
+		Timed:    !gen.inMilliseconds(),
 		Session: func(row eventlog.Row) *session.Session {
-			s := gen.makeSession(row.Value)
+			s := gen.makeSession(gen.rowOf(row))
 			s.Faults = append(s.Faults, shared.faultsOf(s)...)
 			return s
 		},
 		Item: func(row eventlog.Row, it *session.Item, body bool) []session.Fault {
-			faults := gen.decodeItem(row.Value, it, body, notes)
-			if it.Branch != "" && bySegments(row.Value, it.Time) {
+			stored := gen.rowOf(row)
+			faults := gen.decodeItem(stored, it, body, notes)
+			if it.Branch != "" && bySegments(stored, it.Time) {
 				it.Flags |= session.BySegments
 			}
 			return faults
 		},
 		Finish:  notes.finishSession,
 		Relate:  notes.relateItems,
-		Said:    slices.DeleteFunc(slices.Clone(s.Columns(tableEvents)), saysNothing),
+		Said:    slices.DeleteFunc(s.Columns(events), saysNothing),
 		Content: withoutTime,
 		Write:   writes,
 	}
 	facts := gen.storeFacts(s)
 	if wrong := gen.unknownVersion(ctx, db, s); wrong != "" {
-		layout.Odd = session.Ref{Table: tableMetadata, Key: "schema_version"}
+		if layout.Odd = (session.Ref{Table: tableMetadata, Key: "schema_version"}); gen == k1 {
+			layout.Odd = session.Ref{Table: tableRoom}
+		}
 		layout.Later.Doubt(wrong, "sessctl does not know what else that version changed")
 	}
 	for _, state := range sharedStates {
-		facts.Incomplete = cmp.Or(facts.Incomplete, s.Tables[state.table].Incomplete)
+		facts.Incomplete = cmp.Or(facts.Incomplete, s.Tables[gen.table(state.table)].Incomplete)
 	}
 	return facts, layout, nil
 }
@@ -229,23 +236,35 @@ func newLayout(ctx context.Context, db table.Reader, s table.Schema) (session.St
 // eventOrder is where an event stands. Of events of one time adk-python's
 // SqliteSessionService reads the one that was written first before the others, since
 // its order goes by the rowid, too; the other readers ask for the newest first, get
-// ties in the order of writing, and turn the list around (docs/stores/adk.md#order).
+// ties in the order of writing, and turn the list around (docs/stores/adk.md#order). But
+// adk-kotlin asks for the ids in their order, which are random (SessionsDao.listEvents).
 func (g generation) eventOrder(written table.Place, row eventlog.Row) (at, tie int64) {
-	if g != ps {
-		written = -written
+	switch tie = int64(written); g {
+	case ps:
+	case k1:
+		tie = firstBytes(column.View(row.Value("id")))
+	default:
+		tie = -tie
 	}
-	return placeOf(row.Value("timestamp")), int64(written)
+	return placeOf(row.Value("timestamp")), tie
+}
+
+// firstBytes is a number that orders texts by their first eight bytes.
+func firstBytes(text string) int64 {
+	var first [8]byte
+	copy(first[:], text)
+	return int64(binary.BigEndian.Uint64(first[:]) >> 1) //nolint:gosec // half of the numbers
 }
 
 // saysNothing tells the columns that say where and when an event stands.
 func saysNothing(column string) bool {
-	return slices.Contains([]string{"id", "app_name", "user_id", "session_id", "timestamp"}, column)
+	return slices.ContainsFunc([]string{"id", "app_name", "user_id", "session_id", "timestamp"}, func(name string) bool { return sameName(name, column) })
 }
 
 // withoutTime is a value of a column without the copy of the event's time that its
 // document has.
 func withoutTime(name string, value any) any {
-	if name != "event_data" {
+	if !sameName(name, "event_data") {
 		return value
 	}
 	data := column.Bytes(value)
@@ -322,7 +341,8 @@ func (b brokenStates) faultsOf(s *session.Session) (list []session.Fault) {
 func (g generation) readBrokenStates(ctx context.Context, db table.Reader) (brokenStates, error) {
 	broken := brokenStates{}
 	for _, shared := range sharedStates {
-		_, err := table.Glance(ctx, db, shared.table, append([]string{"state"}, shared.key...), func(row []table.Value) {
+		stored := g.table(shared.table)
+		_, err := table.Glance(ctx, db, stored, g.columns(append([]string{"state"}, shared.key...)...), func(row []table.Value) {
 			if row[0] == nil || g.takesState(column.Bytes(row[0])) || slices.Contains(row[1:], nil) {
 				return
 			}
@@ -331,9 +351,9 @@ func (g generation) readBrokenStates(ctx context.Context, db table.Reader) (brok
 				key[1] = column.Text(row[2])
 			}
 			broken[key] = session.Fault{
-				Kind: session.BadMetadata, Item: -1, Field: shared.table + ".state", Unloads: true,
+				Kind: session.BadMetadata, Item: -1, Field: stored + ".state", Unloads: true,
 				Detail: "it is not a JSON object, so no session of that " + shared.of + " loads",
-				Remedy: "copy the store, then write a JSON object, such as {}, into the column state of its row in " + shared.table,
+				Remedy: "copy the store, then write a JSON object, such as {}, into the column state of its row in " + stored,
 			}
 		})
 		if err != nil {

@@ -72,7 +72,7 @@ func TestOddEventsAreRepaired(t *testing.T) {
 				if err != nil || receipt == nil {
 					t.Fatalf("%v\n%s", err, told(plan))
 				}
-				if strings.Contains(name, "annuls") && len(plan.Trees[0].Fixes) > 1 {
+				if strings.Contains(name, "annuls") && g != adktest.K1 && len(plan.Trees[0].Fixes) > 1 {
 					t.Errorf("more is done than the order asks for:\n%s", told(plan))
 				}
 				stable(t, path, before, receipt)

@@ -67,6 +67,18 @@ func dump(t tester, path string) string {
 	return b.String()
 }
 
+// showAsUsual lets a connection see the tables of adk-kotlin under the names of the others.
+func showAsUsual(db *sql.DB) error {
+	db.SetMaxOpenConns(1) // that has the views
+	if db.QueryRow("select 1 from sqlite_schema where name = 'StorageEvent'").Scan(new(int)) != nil {
+		return nil
+	}
+	_, err := db.Exec(`create temp view events as select rowid, id, appName app_name, userId user_id, sessionId session_id,
+			invocationId invocation_id, timestamp, eventData event_data from StorageEvent;
+		create temp view sessions as select rowid, id, appName app_name, userId user_id, state, createTime create_time, updateTime update_time from StorageSession`)
+	return err
+}
+
 // query reads rows as texts: dates as they are stored, not as the driver shows them.
 func query(t tester, path, statement string) [][]string {
 	t.Helper()
@@ -75,6 +87,9 @@ func query(t tester, path, statement string) [][]string {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
+	if err := showAsUsual(db); err != nil {
+		t.Fatal(err)
+	}
 	rows, err := db.Query(statement)
 	if err != nil {
 		t.Fatal(statement, err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
+	"github.com/sessctl/sessctl/internal/store/adk/members"
 	"github.com/sessctl/sessctl/internal/store/adk/pickle"
 )
 
@@ -56,6 +57,8 @@ func requestTo(agent, branch string, g adktest.Generation, events []spoken) []sp
 	switch {
 	case g == adktest.J1:
 		events = active(events)
+	case g == adktest.K1:
+		events = uncovered(annulled(events))
 	case g != adktest.G1 && g != adktest.G2:
 		events = summarised(annulled(events))
 	}
@@ -151,6 +154,25 @@ func active(events []spoken) []spoken {
 	return list
 }
 
+// uncovered leaves out what a later summary covers, and summaries whose time another one
+// has within its own (HistoryRewriterProcessor.kt of adk-kotlin).
+func uncovered(events []spoken) []spoken {
+	var list []spoken
+	for i, e := range events {
+		covered := slices.ContainsFunc(events[i+1:], func(s spoken) bool { return s.from > 0 && s.from <= e.at && e.at <= s.to })
+		if e.from > 0 {
+			covered = slices.ContainsFunc(events, func(s spoken) bool {
+				return s.from > 0 && s.from <= e.from && e.to <= s.to && (s.from < e.from || e.to < s.to)
+			})
+			e = spoken{author: "user", role: "user", text: true}
+		}
+		if !covered {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
 // readSpoken reads the rows in the order in which the runtime does.
 func readSpoken(path string, g adktest.Generation, session string) ([]spoken, error) {
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro&_texttotime=0")
@@ -158,12 +180,17 @@ func readSpoken(path string, g adktest.Generation, session string) ([]spoken, er
 		return nil, err
 	}
 	defer func() { _ = db.Close() }()
+	if err := showAsUsual(db); err != nil {
+		return nil, err
+	}
 	columns, order := "invocation_id, unixepoch(timestamp, 'subsec'), author, branch, content, actions, null", "timestamp DESC"
 	switch g {
 	case adktest.PS:
 		columns, order = "invocation_id, timestamp, '', '', null, null, event_data", "timestamp DESC, rowid DESC"
 	case adktest.P1, adktest.J1:
 		columns = "invocation_id, 0, '', '', null, null, event_data"
+	case adktest.K1:
+		columns, order = "coalesce(invocation_id, ''), 0, '', '', null, null, event_data", "timestamp DESC, id DESC"
 	}
 	rows, err := db.Query("SELECT "+columns+" FROM events WHERE session_id = ? ORDER BY "+order, session)
 	if err != nil {
@@ -207,6 +234,9 @@ func (e *spoken) readDocument(data []byte) error {
 				To   float64 `json:"end_timestamp"`
 			} `json:"compaction"`
 		} `json:"actions"`
+	}
+	for _, name := range []string{"rewind_before_invocation_id", "start_timestamp", "end_timestamp"} {
+		data = bytes.ReplaceAll(data, []byte(members.InCamel(name)), []byte(name))
 	}
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return err

@@ -77,12 +77,12 @@ func jsonStamp(value jsontext.Value, in column.Unit) column.Stamp {
 func (g generation) unitOf(value any) column.Unit {
 	switch value.(type) {
 	case int64:
-		if g == p1 || g == j1 {
+		if g == p1 || g.inMilliseconds() {
 			return column.Milliseconds
 		}
 	case string, []byte:
 	default:
-		if g == j1 {
+		if g.inMilliseconds() {
 			return column.Milliseconds
 		}
 	}

@@ -1,6 +1,7 @@
 package adk
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"strconv"
@@ -47,6 +48,34 @@ func appendUnquoted(to []byte, v jsontext.Value) []byte {
 	to, _ = jsontext.AppendUnquote(to, v) // never fails on what a decoder accepted
 	return to
 }
+
+// byteText are bytes in base64. adk-kotlin stores them as a list of numbers from -128 to 127
+// (Blob.kt, Part.kt).
+type byteText string
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (b *byteText) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	v, err := dec.ReadValue()
+	switch {
+	case err != nil:
+		return err
+	case v.Kind() != jsontext.KindBeginArray:
+		return json.Unmarshal(v, (*string)(b), goJSON)
+	}
+	var numbers []int8
+	if err := json.Unmarshal(v, &numbers, goJSON); err != nil {
+		return err
+	}
+	data := make([]byte, len(numbers))
+	for i, n := range numbers {
+		data[i] = byte(n)
+	}
+	*b = byteText(base64.StdEncoding.EncodeToString(data))
+	return nil
+}
+
+// SetText implements jsonscan.TextSetter.
+func (b *byteText) SetText(text string) { *b = byteText(text) }
 
 func jsonFloat(v jsontext.Value) (f float64, err error) {
 	return strconv.ParseFloat(column.View([]byte(v)), 64)

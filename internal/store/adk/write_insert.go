@@ -83,10 +83,10 @@ func (r *revision) composeEvent(it *session.Item, id string, parts []byte) ([]ta
 	if err != nil {
 		return nil, err
 	}
-	row := []table.Field{{Name: "invocation_id", Value: it.Invocation}, {Name: "timestamp", Value: at}}
-	if r.HasColumn("event_data") {
+	row := []table.Field{{Name: r.stored("invocation_id"), Value: it.Invocation}, {Name: "timestamp", Value: at}}
+	if r.hasDocument() {
 		document, err := r.composeDocument(it, id, parts, it.Position-placeOf(stored))
-		return append(row, table.Field{Name: "event_data", Value: string(document)}), err
+		return append(row, table.Field{Name: r.stored("event_data"), Value: string(document)}), err
 	}
 	actions, err := r.composeEmptyActions()
 	if err != nil {
@@ -109,13 +109,12 @@ func (r *revision) composeEvent(it *session.Item, id string, parts []byte) ([]ta
 // composeDocument composes the document of a new event that has some parts, so many
 // places later.
 func (r *revision) composeDocument(it *session.Item, id string, parts []byte, later int64) ([]byte, error) {
-	document := spot{Column: "event_data"}
 	actions, err := r.composeEmptyActions()
 	if err != nil {
 		return nil, err
 	}
-	copied, err := r.timeLike(r.Raw(r.memberSpot(document, "timestamp")), it, later)
-	return r.composeObject(r.documentSpelling(), document,
+	copied, err := r.timeLike(r.Raw(r.memberSpot(r.document(), "timestamp")), it, later)
+	return r.composeObject(r.documentSpelling(), r.document(),
 		member{"content", r.contentOf(parts)}, member{"invocation_id", quoteText(it.Invocation)}, member{"author", quoteText(authorOf(it))}, member{"actions", actions},
 		member{"branch", labelValue(it.Branch)}, member{"node_info", r.nodeInfo(it)}, member{"isolation_scope", orNone(it.Scope)},
 		member{"id", quoteText(id)}, member{"timestamp", copied}), err
@@ -136,8 +135,8 @@ func authorOf(it *session.Item) string {
 // nodeInfo is what an event of the same agent in the same invocation says of its node.
 func (r *revision) nodeInfo(it *session.Item) []byte {
 	info, author, invocation := spot{Column: "node_info_json"}, column.Text(r.Value("author")), column.Text(r.Value("invocation_id"))
-	if r.HasColumn("event_data") {
-		document := spot{Column: "event_data"}
+	if r.hasDocument() {
+		document := r.document()
 		info, author, invocation = r.memberSpot(document, "nodeInfo"), r.Text(r.memberSpot(document, "author")), r.Text(r.memberSpot(document, "invocationId"))
 	}
 	path := r.Raw(r.memberSpot(info, "path"))
@@ -210,7 +209,7 @@ func (r *revision) moveEvent(c *change.Item) error {
 		}
 		r.Set("timestamp", at)
 	}
-	if !r.HasColumn("event_data") {
+	if !r.hasDocument() {
 		return nil
 	}
 	return r.shiftTime(c.Is.Position - c.Was.Position)
@@ -218,7 +217,7 @@ func (r *revision) moveEvent(c *change.Item) error {
 
 // shiftTime makes the time in a document so many places later.
 func (r *revision) shiftTime(by int64) error {
-	copied := r.memberSpot(spot{Column: "event_data"}, "timestamp")
+	copied := r.memberSpot(r.document(), "timestamp")
 	if value := r.wholeLater(r.Raw(copied), by); value != nil {
 		return r.Put(copied, value)
 	}

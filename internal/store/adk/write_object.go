@@ -69,8 +69,10 @@ func inPascal(name string) string {
 
 // documentSpelling is that of the document of an event.
 func (r *revision) documentSpelling() spelling {
-	at := r.memberSpot(spot{Column: "event_data"}, "invocationId")
+	at := r.memberSpot(r.document(), "invocationId")
 	switch {
+	case r.document().Column == inCamel("event_data"): // adk-kotlin, which leaves out what says nothing
+		return inCamel
 	case r.Raw(at) == nil:
 		return inSnake
 	case at.Pointer.LastToken() == inPascal("invocation_id"):
@@ -86,7 +88,7 @@ func (r *revision) documentSpelling() spelling {
 func (r *revision) contentSpelling() spelling {
 	calls, results := r.callSpots(r.partSpots())
 	snake := r.hasPickle()
-	if r.HasColumn("event_data") {
+	if r.hasDocument() {
 		snake = r.documentSpelling()("invocation_id") == "invocation_id"
 	}
 	for _, at := range append(calls, results...) {
@@ -113,7 +115,7 @@ var dictionaries = []string{"state_delta", "artifact_delta", "requested_auth_con
 // neighbour: with the members that its writer knows (docs/stores/adk.md#what-is-read), as the next reader is as
 // old or new as that; nil where that has none.
 func (r *revision) composeEmptyActions() ([]byte, error) {
-	if !r.HasColumn("event_data") {
+	if !r.hasDocument() {
 		switch stored := column.Bytes(r.Value("actions")); {
 		case stored == nil:
 			return nil, nil
@@ -125,7 +127,7 @@ func (r *revision) composeEmptyActions() ([]byte, error) {
 		return []byte(`{"stateDelta":{},"artifactDelta":{}}`), nil
 	}
 	var empty []member
-	actions := r.memberSpot(spot{Column: "event_data"}, "actions")
+	actions := r.memberSpot(r.document(), "actions")
 	for _, name := range dictionaries {
 		if r.Raw(r.memberSpot(actions, inCamel(name))) != nil {
 			empty = append(empty, member{name, []byte("{}")})

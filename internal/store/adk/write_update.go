@@ -85,8 +85,8 @@ func nthOf(list []spot, n int) spot {
 // A call that shared its id with one that keeps it waits as well.
 func (r *revision) renameWaiting(before, after []session.Call) error {
 	at := spot{Column: "long_running_tool_ids_json"}
-	if r.HasColumn("event_data") {
-		at = r.memberSpot(spot{Column: "event_data"}, "longRunningToolIds")
+	if r.hasDocument() {
+		at = r.memberSpot(r.document(), "longRunningToolIds")
 	}
 	var ids, renamed []string
 	if written.Unmarshal(r.Raw(at), &ids) != nil {
@@ -140,8 +140,8 @@ func (r *revision) removeBlank() error {
 
 // setBranch puts an event on another branch.
 func (r *revision) setBranch(branch string) error {
-	if r.HasColumn("event_data") {
-		return r.Put(r.memberSpot(spot{Column: "event_data"}, "branch"), labelValue(branch))
+	if r.hasDocument() {
+		return r.Put(r.memberSpot(r.document(), "branch"), labelValue(branch))
 	}
 	if branch == "" {
 		r.Set("branch", nil)
@@ -169,6 +169,27 @@ func quoteText(text string) []byte { return docedit.QuoteText(text) }
 type revision struct{ *docedit.Row }
 
 func newRevision(row docedit.Record) *revision { return &revision{docedit.NewRow(row)} }
+
+// stored is how the row calls a column: adk-kotlin's are in camel case.
+func (r *revision) stored(name string) string {
+	if camel := inCamel(name); r.Row.HasColumn(camel) {
+		return camel
+	}
+	return name
+}
+
+// HasColumn reports whether the row has a column.
+func (r *revision) HasColumn(name string) bool { return r.Row.HasColumn(r.stored(name)) }
+
+// Value is what is stored in a column.
+func (r *revision) Value(name string) any { return r.Row.Value(r.stored(name)) }
+
+// Set gives a column another value.
+func (r *revision) Set(name string, value any) { r.Row.Set(r.stored(name), value) }
+
+// hasDocument reports whether the event is one JSON document, and document is where.
+func (r *revision) hasDocument() bool { return r.HasColumn("event_data") }
+func (r *revision) document() spot    { return spot{Column: r.stored("event_data")} }
 
 // spot is where a value stands in a row.
 type spot = docedit.Spot
@@ -214,8 +235,8 @@ func sameName(a, b string) bool { return strings.EqualFold(plainly.Replace(a), p
 // partSpots are the parts of what an event says.
 func (r *revision) partSpots() []spot {
 	content := spot{Column: "content"}
-	if r.HasColumn("event_data") {
-		content = r.memberSpot(spot{Column: "event_data"}, "content")
+	if r.hasDocument() {
+		content = r.memberSpot(r.document(), "content")
 	}
 	return r.Elements(r.memberSpot(content, "parts"))
 }
@@ -256,7 +277,8 @@ var writes = eventlog.Write{Insert: insertResults, Batches: true, Part: insertPa
 // By update_time every writer does: a runtime makes it the time of its newest event, and so
 // does a repair that adds one, lest a tool that is still at work store a second result. Any
 // other repair leaves it: requests that are under way would lose their next event.
-func setSession(r *docedit.Row, c *change.Session) error {
+func setSession(row *docedit.Row, c *change.Session) error {
+	r := &revision{row}
 	if n, counts := r.Value("event_sequence").(int64); counts {
 		r.Set("event_sequence", n+1)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
-// Known are the columns of a table that an adapter knows, by their names in lower case.
+// Known are the columns of a table that an adapter knows, in whatever case.
 // A database without one of those that are Needed is of no known release.
 type Known struct {
 	Table           string
@@ -58,7 +58,8 @@ func findUnknown(ctx context.Context, db table.Reader, schema table.Schema, layo
 			later.Doubts = append(later.Doubts, fmt.Sprintf("table %s lacks %s", t.Table, strings.Join(missing, ", ")))
 		}
 		for _, c := range columns {
-			if name := strings.ToLower(c.Name); slices.Contains(t.Needed, name) || slices.Contains(t.Further, name) {
+			isOurs := func(name string) bool { return strings.EqualFold(c.Name, name) }
+			if slices.ContainsFunc(t.Needed, isOurs) || slices.ContainsFunc(t.Further, isOurs) {
 				continue
 			}
 			later.Unread = append(later.Unread, fmt.Sprintf("column %.60q of %s", c.Name, t.Table))

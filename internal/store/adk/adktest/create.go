@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/store/adk/members"
 	"github.com/sessctl/sessctl/internal/store/builder"
 )
 
@@ -43,15 +44,26 @@ func writeSession(db *builder.DB, g Generation, s Session) {
 	if len(s.Events) > 0 {
 		first, last = s.Events[0].Time, s.Events[len(s.Events)-1].Time
 	}
-	db.Insert("sessions", object{
+	db.Insert(g.names("sessions", object{
 		{"app_name", s.App}, {"user_id", s.User}, {"id", s.ID}, {"state", string(s.State)},
 		{"create_time", g.formatTime(first.Add(-time.Millisecond))}, {"update_time", g.formatTime(last)},
-	})
+	}))
 	for i := range s.Events {
 		row, err := g.eventRow(s, &s.Events[i])
 		db.Fail(err)
-		db.Insert("events", row)
+		db.Insert(g.names("events", row))
 	}
+}
+
+// names are how the generation calls a table and the columns of a row.
+func (g Generation) names(table string, row object) (string, object) {
+	if g != K1 {
+		return table, row
+	}
+	for i := range row {
+		row[i][0] = members.InCamel(row[i][0].(string))
+	}
+	return map[string]string{"sessions": "StorageSession", "events": "StorageEvent"}[table], row
 }
 
 // completeSession is the session with everything that its description leaves open.
@@ -80,7 +92,8 @@ type Generation string
 
 // The generations, by the names of the notes. P0First has the columns of
 // adk-python 0.1, P0 those of 1.19; G1 is adk-go 1.x and G2 adk-go 2.2, which
-// write the actions with the names of Go's fields and in camel case. J1 is adk-js 2.0.
+// write the actions with the names of Go's fields and in camel case. J1 is adk-js 2.0, and K1
+// adk-kotlin 0.8.
 const (
 	P0First Generation = "P0-first"
 	P0      Generation = "P0"
@@ -89,24 +102,25 @@ const (
 	G1      Generation = "G1"
 	G2      Generation = "G2"
 	J1      Generation = "J1"
+	K1      Generation = "K1"
 )
 
 // Generations are all of them.
-var Generations = []Generation{P0First, P0, P1, PS, G1, G2, J1}
+var Generations = []Generation{P0First, P0, P1, PS, G1, G2, J1, K1}
 
 func (g Generation) isGo() bool { return g == G1 || g == G2 }
 
 // inJSON reports whether an event is one document instead of columns.
-func (g Generation) inJSON() bool { return g == P1 || g == PS || g == J1 }
+func (g Generation) inJSON() bool { return g == P1 || g == PS || g == J1 || g == K1 }
 
 // Lacks says what of a session the generation has no place for, "" when it has one
 // for everything.
 func (g Generation) Lacks(s Session) string {
 	for _, e := range s.Events {
 		switch {
-		case (e.Scope != "" || e.Node != "") && !g.inJSON() && g != G2:
+		case (e.Scope != "" || e.Node != "") && (!g.inJSON() && g != G2 || g == K1):
 			return "isolation scopes and node paths"
-		case strings.HasPrefix(e.Branch, "{") && (!g.inJSON() || g == J1):
+		case strings.HasPrefix(e.Branch, "{") && (!g.inJSON() || g == J1 || g == K1):
 			return "branches that are no path"
 		case e.Actions.RewindBefore != "" && g == J1:
 			return "rewind"
@@ -129,7 +143,7 @@ var (
 	// tables are the sections of schema.sql that a generation has.
 	tables = map[Generation][]string{
 		P0First: {"python", "P0-first"}, P0: {"python", "P0", "index"}, P1: {"python", "P1", "index"},
-		PS: {"PS"}, J1: {"J1"}, G1: {"go", "G1"}, G2: {"go", "G2"},
+		PS: {"PS"}, J1: {"J1"}, K1: {"K1"}, G1: {"go", "G1"}, G2: {"go", "G2"},
 	}
 )
 

@@ -18,16 +18,18 @@ import (
 func TestEveryGenerationStoresTheScripts(t *testing.T) {
 	for _, g := range Generations {
 		t.Run(string(g), func(t *testing.T) {
-			scripts, events := g.For(Scripts()), 0
+			scripts, count := g.For(Scripts()), 0
 			for _, s := range scripts {
-				events += len(s.Events)
+				count += len(s.Events)
 			}
 			path := filepath.Join(t.TempDir(), "adk.db")
 			if err := Create(path, g, scripts...); err != nil {
 				t.Fatal(err)
 			}
-			got := rows(t, path, "select count(*), count(distinct id), (select count(*) from sessions) from events")
-			if want := fmt.Sprint(events, " ", events, " ", len(scripts)); got[0] != want {
+			events, _ := g.names("events", nil)
+			sessions, _ := g.names("sessions", nil)
+			got := rows(t, path, "select count(*), count(distinct id), (select count(*) from "+sessions+") from "+events)
+			if want := fmt.Sprint(count, " ", count, " ", len(scripts)); got[0] != want {
 				t.Errorf("events, ids and sessions: %s, want %s", got[0], want)
 			}
 		})
@@ -52,6 +54,7 @@ func TestWhatAGenerationLacksIsSaid(t *testing.T) {
 		G1:      {"single-turn", "single-turn-of-call", "task-mode", "compacted", "rewound"},
 		G2:      {"compacted", "rewound"},
 		J1:      {"rewound"},
+		K1:      {"single-turn", "single-turn-of-call", "task-mode"},
 	}
 	if diff := cmp.Diff(want, lacking); diff != "" {
 		t.Error(diff)
@@ -78,6 +81,9 @@ func TestFormsOfAnEvent(t *testing.T) {
 		{J1, "event_data", `{"content":{"parts":[{"function_call":{"id":"adk-x","args":{"q":1},"name":"look"}}],"role":"model"},"invocation_id":"e-1","author":"a",` +
 			`"actions":{"state_delta":{},"artifact_delta":{},"requested_auth_configs":{},"requested_tool_confirmations":{}},` +
 			`"branch":"p1.a","long_running_tool_ids":["adk-x"],"id":"x","timestamp":1795211779190}`},
+		{K1, "timestamp, invocationId", "1795211779190 e-1"},
+		{K1, "eventData", `{"content":{"parts":[{"functionCall":{"id":"adk-x","args":{"q":1},"name":"look"}}],"role":"model"},"invocationId":"e-1","author":"a",` +
+			`"longRunningToolIds":["adk-x"],"branch":"p1.a","id":"x","timestamp":1795211779190}`},
 		{PS, "timestamp, typeof(timestamp), timestamp = 1795211779.19", "1795211779.19 real 1"},
 		{G1, "timestamp, partial, turn_complete, interrupted", "2026-11-20 22:56:19.19+01:00 0 1 0"},
 		{G1, content, `{"parts":[{"functionCall":{"id":"adk-x","args":{"q":1},"name":"look"}}],"role":"model"} ` +
@@ -90,7 +96,8 @@ func TestFormsOfAnEvent(t *testing.T) {
 			if err := Create(path, tt.generation, Session{ID: "s", Events: []Event{call}}); err != nil {
 				t.Fatal(err)
 			}
-			if got := rows(t, path, "select "+strings.Replace(tt.columns, "timestamp", "cast(timestamp as text)", 1)+" from events"); got[0] != tt.want {
+			name, _ := tt.generation.names("events", nil)
+			if got := rows(t, path, "select "+strings.Replace(tt.columns, "timestamp", "cast(timestamp as text)", 1)+" from "+name); got[0] != tt.want {
 				t.Errorf("got  %s\nwant %s", got[0], tt.want)
 			}
 		})

@@ -44,3 +44,15 @@ CREATE TABLE `events` (`id` text,`app_name` text,`user_id` text,`session_id` tex
 
 --- G2
 CREATE TABLE `events` (`id` text,`app_name` text,`user_id` text,`session_id` text,`invocation_id` text,`author` text,`actions` blob,`long_running_tool_ids_json` text,`routes_json` text,`output_json` text,`node_info_json` text,`requested_input_json` text,`branch` text,`isolation_scope` text,`timestamp` datetime,`content` text,`grounding_metadata` text,`custom_metadata` text,`usage_metadata` text,`citation_metadata` text,`partial` numeric,`turn_complete` numeric,`error_code` text,`error_message` text,`interrupted` numeric,PRIMARY KEY (`id`,`app_name`,`user_id`,`session_id`),CONSTRAINT `fk_sessions_events` FOREIGN KEY (`app_name`,`user_id`,`session_id`) REFERENCES `sessions`(`app_name`,`user_id`,`id`) ON DELETE CASCADE);
+
+--- K1 is as Room makes it of the entities of adk-kotlin
+CREATE TABLE android_metadata (locale TEXT);
+INSERT INTO android_metadata VALUES ('en_US');
+CREATE TABLE `StorageSession` (`appName` TEXT NOT NULL, `userId` TEXT NOT NULL, `id` TEXT NOT NULL, `state` TEXT NOT NULL, `createTime` INTEGER NOT NULL, `updateTime` INTEGER NOT NULL, PRIMARY KEY(`appName`, `userId`, `id`));
+CREATE INDEX `index_StorageSession_appName_userId_updateTime` ON `StorageSession` (`appName`, `userId`, `updateTime`);
+CREATE TABLE `StorageEvent` (`id` TEXT NOT NULL, `appName` TEXT NOT NULL, `userId` TEXT NOT NULL, `sessionId` TEXT NOT NULL, `invocationId` TEXT, `timestamp` INTEGER NOT NULL, `eventData` TEXT NOT NULL, PRIMARY KEY(`id`, `appName`, `userId`, `sessionId`), FOREIGN KEY(`appName`, `userId`, `sessionId`) REFERENCES `StorageSession`(`appName`, `userId`, `id`) ON UPDATE NO ACTION ON DELETE CASCADE );
+CREATE INDEX `index_StorageEvent_appName_userId_sessionId_timestamp` ON `StorageEvent` (`appName` ASC, `userId` ASC, `sessionId` ASC, `timestamp` DESC);
+CREATE TABLE `StorageAppState` (`appName` TEXT NOT NULL, `state` TEXT NOT NULL, `updateTime` INTEGER NOT NULL, PRIMARY KEY(`appName`));
+CREATE TABLE `StorageUserState` (`appName` TEXT NOT NULL, `userId` TEXT NOT NULL, `state` TEXT NOT NULL, `updateTime` INTEGER NOT NULL, PRIMARY KEY(`appName`, `userId`));
+CREATE TABLE room_master_table (id INTEGER PRIMARY KEY,identity_hash TEXT);
+INSERT INTO room_master_table (id,identity_hash) VALUES(42, '89e2e9e562254c731d96428451c85d4b');

@@ -114,8 +114,11 @@ func (g Generation) eventRow(s Session, e *Event) (object, error) {
 	}
 	if g.inJSON() {
 		data := e.eventData()
-		if g == J1 {
+		switch g {
+		case J1:
 			data = e.dataJS()
+		case K1:
+			return append(row, member{"event_data", inCamel.Text(e.dataKotlin())}), nil
 		}
 		return append(row, member{"event_data", asGo.Text(data)}), nil
 	}
@@ -181,7 +184,7 @@ func (g Generation) formatTime(t time.Time) any {
 	switch {
 	case g == PS:
 		return unixSeconds(t)
-	case g == J1:
+	case g == J1 || g == K1:
 		return t.UnixMilli()
 	case g.isGo():
 		return t.Format("2006-01-02 15:04:05.999999-07:00")
@@ -433,6 +436,34 @@ func (e *Event) dataJS() object {
 	if summary != nil {
 		o = append(o, member{"is_compacted", true}, member{"start_time", summary.From.UnixMilli()}, member{"end_time", summary.To.UnixMilli()},
 			member{"compacted_content", summary.Text})
+	}
+	return o
+}
+
+// dataKotlin is the same as adk-kotlin writes it, which leaves out what says nothing.
+func (e *Event) dataKotlin() object {
+	var actions any
+	if a := e.Actions; a.StateDelta != "" || a.Transfer != "" || len(a.Confirmations) > 0 || a.Compaction != nil || a.RewindBefore != "" {
+		var summary any
+		if c := a.Compaction; c != nil {
+			summary = object{{"start_timestamp", c.From.UnixMilli()}, {"end_timestamp", c.To.UnixMilli()}, {"compacted_content", c.pythonObject().(object)[2][1]}}
+		}
+		actions = object{
+			{"state_delta", a.StateDelta.orNil()}, {"transfer_to_agent", a.Transfer}, {"requested_tool_confirmations", a.askedOrNil()},
+			{"compaction", summary}, {"rewind_before_invocation_id", a.RewindBefore},
+		}.WithoutEmpty()
+	}
+	var o object
+	for _, m := range e.eventData() {
+		switch m[0] {
+		case "timestamp":
+			m[1] = e.Time.UnixMilli()
+		case "actions":
+			m[1] = actions
+		}
+		if m[1] != nil {
+			o = append(o, m)
+		}
 	}
 	return o
 }

@@ -1,7 +1,7 @@
 // Package members holds what ADK stores of an event against what its readers take: the
 // models of adk-python and python-genai, and the structs of adk-go and go-genai, in one
 // table (models.txt). Both families have the same members; they differ in what they take
-// for a value of a type.
+// for a value of a type. adk-kotlin has fewer, and a table of its own (kotlin.txt).
 package members
 
 import (
@@ -14,10 +14,12 @@ import (
 type Reader int
 
 // The readers. Python is pydantic in its lax mode, alike for a text and for what json.loads
-// made of one (pydantic 2.13 was run); Go is encoding/json.
+// made of one (pydantic 2.13 was run); Go is encoding/json, and Kotlin is
+// kotlinx.serialization as adk-kotlin sets it (Serializers.kt; it was not run).
 const (
 	Python Reader = iota
 	Go
+	Kotlin
 )
 
 // models is the table: a line for each model, with its members in snake case and their
@@ -34,6 +36,11 @@ const (
 //go:embed models.txt
 var models string
 
+// kotlin is the same for adk-kotlin v0.8.0 (events and types of core/src/commonMain).
+//
+//go:embed kotlin.txt
+var kotlin string
+
 // shape is the type of a value.
 type shape struct {
 	kind    string // the name of a type, "[", "{" or "model"
@@ -46,14 +53,15 @@ type shape struct {
 }
 
 // tables are the shapes of models by reader and name.
-var tables = [2]func() map[string]*shape{
-	sync.OnceValue(func() map[string]*shape { return parseTable(Python) }),
-	sync.OnceValue(func() map[string]*shape { return parseTable(Go) }),
+var tables = [...]func() map[string]*shape{
+	Python: sync.OnceValue(func() map[string]*shape { return parseTable(Python, models) }),
+	Go:     sync.OnceValue(func() map[string]*shape { return parseTable(Go, models) }),
+	Kotlin: sync.OnceValue(func() map[string]*shape { return parseTable(Kotlin, kotlin) }),
 }
 
-func parseTable(reader Reader) map[string]*shape {
+func parseTable(reader Reader, table string) map[string]*shape {
 	all := map[string]*shape{}
-	lines := strings.Split(strings.TrimSpace(models), "\n")
+	lines := strings.Split(strings.TrimSpace(table), "\n")
 	for _, line := range lines {
 		name, _, _ := strings.Cut(line, ":")
 		all[strings.TrimSuffix(name, "*")] = &shape{kind: "model", members: map[string]*shape{}}
@@ -83,7 +91,7 @@ func parseTable(reader Reader) map[string]*shape {
 // shapeOf is the shape that a type has. For Go null is nothing, wherever it stands.
 func shapeOf(of string, all map[string]*shape, reader Reader) *shape {
 	name := strings.TrimRight(of, "!+")
-	s := &shape{kind: name, strict: name != of && reader == Python, whole: strings.HasSuffix(of, "!!")}
+	s := &shape{kind: name, strict: name != of && reader != Go, whole: strings.HasSuffix(of, "!!")}
 	switch {
 	case name[0] == '[' || name[0] == '{':
 		s.kind = name[:1]
@@ -109,7 +117,7 @@ func InCamel(name string) string {
 // memberShape is the shape of a member by its name as it is stored, nil for one that the reader
 // does not know: Go takes a name in every case.
 func (s *shape) memberShape(reader Reader, name []byte) *shape {
-	if reader == Python {
+	if reader != Go {
 		return s.members[string(name)]
 	}
 	if known := s.members[string(name)]; known != nil {

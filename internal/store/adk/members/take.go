@@ -43,6 +43,9 @@ func takeScalar(reader Reader, kind string, raw jsontext.Value) (as jsontext.Val
 			return nil, true
 		}
 		as = mendTruth(is, string(raw), text)
+		if reader == Kotlin {
+			return as, strings.EqualFold(text, "true") || strings.EqualFold(text, "false")
+		}
 	case "int", "long", "number":
 		return takeNumber(reader, kind, raw, text)
 	case "bytes":
@@ -120,7 +123,7 @@ func takeNumber(reader Reader, kind string, raw jsontext.Value, text string) (as
 	if err != nil || f != math.Trunc(f) || math.Abs(f) > limit {
 		return nil, false
 	}
-	if plain && raw.Kind() == jsontext.KindNumber {
+	if plain && (raw.Kind() == jsontext.KindNumber || reader == Kotlin) {
 		return nil, true
 	}
 	return jsontext.Value(strconv.FormatFloat(f, 'f', -1, 64)), false
