@@ -67,7 +67,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	}
 	p.setScreens(ui.ColorAuto)
 	root := newRootCommand(p)
-	root.SetArgs(args)
+	root.SetArgs(completeBranch(args))
 	if badName != nil {
 		return p.reportExitCode(root, badName)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -82,6 +83,9 @@ func runUndo(ctx context.Context, p *program, args []string) error {
 		}
 	}
 	found := p.findReceipts(ctx, args)
+	if p.config.List && len(found)+len(args) == 0 {
+		return p.printSentence("No receipt of a repair was found beside the stores at their usual places, nor in the current folder. `sessctl undo --list STORE` looks beside another store.")
+	}
 	if p.config.List {
 		return render.PrintReceipts(p.out, p.home, found)
 	}
@@ -157,7 +161,7 @@ func (p *program) findReceipts(ctx context.Context, args []string) []render.Rece
 	} else {
 		paths, _ = filepath.Glob("*" + receiptEnding) // the pattern is well formed
 		for _, l := range registry.Locations(ctx, p.home) {
-			paths = append(paths, receiptsOf(l.Path)...)
+			paths = append(append(paths, receiptsOf(l.Path)...), receiptsWithin(l.Path)...)
 		}
 	}
 	var found []render.Receipt
@@ -169,6 +173,21 @@ func (p *program) findReceipts(ctx context.Context, args []string) []render.Rece
 	slices.SortStableFunc(found, func(a, b render.Receipt) int { return strings.Compare(a.Time, b.Time) })
 	slices.Reverse(found)
 	return found
+}
+
+// receiptsWithin are the receipts of files in a folder that is a store, such as those of a
+// transcript that was repaired by its own name.
+func receiptsWithin(folder string) (paths []string) {
+	if !isFolder(folder) {
+		return nil
+	}
+	_ = filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error { // what cannot be read has no repair
+		if err == nil && strings.HasSuffix(path, receiptEnding) {
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	return paths
 }
 
 // inspectReceipt reads what a receipt says.

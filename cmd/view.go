@@ -51,8 +51,8 @@ With --isolation, show for each child that the session and those below it starte
 what went in, what came out, and what crossed the border besides.
 
 With --branch, --agent or --all, show which events that agent or every agent could
-see when it ran, and why not the others. Branches are compared as the store's own
-reader does; --visibility takes another model, and --compare-visibility compares two.
+see when it ran, and why not the others. --branch takes the name of an agent, too, and
+without a word it is --all. Branches are compared as the store's own reader does; --visibility takes another model, and --compare-visibility compares two.
 
 ` + exitStatus("shown, whatever was found", storeCodes...),
 		Example: `  sessctl view 1f0c
@@ -318,6 +318,19 @@ func modelNames() []string {
 		names = append(names, m.Name)
 	}
 	return names
+}
+
+// completeBranch gives --branch without a label, which is last or before another flag, the
+// meaning of --all.
+func completeBranch(args []string) []string {
+	args = slices.Clone(args)
+	view := slices.Index(args, "view")
+	for i := max(view, 0); view >= 0 && i < len(args) && args[i] != "--"; i++ {
+		if args[i] == "--branch" && (i+1 == len(args) || strings.HasPrefix(args[i+1], "-")) {
+			args[i] = "--all"
+		}
+	}
+	return args
 }
 
 // parseQuestion parses what the flags of addLensFlags ask, nil when they ask nothing.

@@ -19,7 +19,7 @@ import (
 
 // What holds for everything.
 const (
-	productLines = 103_523 // of Go without tests
+	productLines = 103_580 // of Go without tests
 	supportLines = 8_700   // of what only tests and tools use
 	fileLines    = 600
 	packageNames = 200 // constants, variables, types and functions of a package

@@ -15,7 +15,7 @@ import (
 
 // Question asks who could see what of a session.
 type Question struct {
-	Branch *string  // the viewer on this branch, "" for the one without a branch; nil when none is named
+	Branch *string  // the viewer on this branch, or else the agent of that name, "" for the one without a branch; nil when none is named
 	Agent  string   // the viewers that are this agent
 	All    bool     // every viewer
 	Model  string   // of package branch; "" for the one that the store's own reader goes by
@@ -69,7 +69,7 @@ func BuildVisibility(in Input, q Question) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	viewers, err := s.askedViewers(q, models)
+	viewers, err := s.askedViewers(&q, models)
 	if err != nil {
 		return nil, err
 	}

@@ -209,8 +209,9 @@ type speaker struct {
 }
 
 // askedViewers are those that a question names, in the order of their first events.
-func (s *coverage) askedViewers(q Question, models []Model) ([]Viewer, error) {
+func (s *coverage) askedViewers(q *Question, models []Model) ([]Viewer, error) {
 	var list []Viewer
+	q.nameAgent(s.events)
 	if q.Branch != nil && q.Agent == "" {
 		one := s.onBranch(*q.Branch)
 		if one.last == nil && one.branch != "" && slices.ContainsFunc(models, knowsOnlyStored) {
@@ -220,15 +221,34 @@ func (s *coverage) askedViewers(q Question, models []Model) ([]Viewer, error) {
 		list[0].Note = s.unusedNote(one)
 	} else {
 		bySession := !slices.ContainsFunc(models, func(m Model) bool { return m.Name != modelSession })
-		for _, one := range s.findSpeakers(q, bySession) {
+		for _, one := range s.findSpeakers(*q, bySession) {
 			list = append(list, one.newViewer(models))
 		}
 	}
 	if len(list) == 0 {
-		return nil, s.noViewerError(q)
+		return nil, s.noViewerError(*q)
 	}
 	nameViewers(list, models)
 	return list, nil
+}
+
+// nameAgent takes a branch that no event has for the agent of that name, which is what
+// people mean who know their agents and not the labels.
+func (q *Question) nameAgent(events []Event) {
+	if q.Branch == nil || *q.Branch == "" || q.Agent != "" {
+		return
+	}
+	isAgent := false
+	for i := range events {
+		it := events[i].Stored()
+		if sameBranch(it.Branch, *q.Branch) {
+			return
+		}
+		isAgent = isAgent || events[i].isSpoken() && agentOf(it) == *q.Branch
+	}
+	if isAgent {
+		q.Agent, q.Branch = *q.Branch, nil
+	}
 }
 
 // reading is a viewer before it is put to a model: who it is, and its last event.
