@@ -133,6 +133,9 @@ func detectTranscripts(ctx context.Context, src *store.Source) store.Detection {
 		}
 		return store.Detection{}
 	}
+	if src.DB != nil {
+		return detectMirror(ctx, src.DB)
+	}
 	if src.Folder == nil {
 		return store.Detection{}
 	}
@@ -195,10 +198,12 @@ type claude struct {
 	facts session.Store
 	root  *os.Root
 	close bool // the folder was opened here
-	list  []transcript
-	live  liveness
-	opts  store.Options
-	piped *filelog.Log // a transcript on standard input, of which nobody knows the sub-agents
+	// removeCopy removes the folder where the transcripts were written for reading, nil elsewhere.
+	removeCopy func() error
+	list       []transcript
+	live       liveness
+	opts       store.Options
+	piped      *filelog.Log // a transcript on standard input, of which nobody knows the sub-agents
 	// file opens one of the folder, as a transaction sees it where one is open.
 	file    func(name string) (*filelog.Log, error)
 	besides *besides
@@ -206,6 +211,9 @@ type claude struct {
 }
 
 func openTranscripts(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+	if src.DB != nil {
+		return openMirror(ctx, src, opts)
+	}
 	c := &claude{opts: opts, root: src.Folder, besides: newBesides(), others: &sync.Map{}}
 	c.file = func(name string) (*filelog.Log, error) { return filelog.Open(c.root, name) }
 	c.facts = storeFacts(src)
@@ -329,7 +337,10 @@ func (c *claude) Facts() *session.Store { return &c.facts }
 
 // Close implements store.Store.
 func (c *claude) Close() error {
-	if c.close {
+	switch {
+	case c.removeCopy != nil:
+		return c.removeCopy()
+	case c.close:
 		return c.root.Close()
 	}
 	return nil
