@@ -3,231 +3,184 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io"
-	"iter"
-	"path/filepath"
 	"slices"
-	"strings"
+	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/find"
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/machine"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/registry"
-	"github.com/sessctl/sessctl/internal/ui"
-	"github.com/sessctl/sessctl/internal/view"
 )
 
-// search looks for one session in several stores. They stay open, because
-// standard input can be read only once.
-type search struct {
-	*program
-	judged   rules.Judge                 // for whom the request is shown
-	asked    *view.Question              // who could see what; nil for the session itself
-	borders  bool                        // what passed between sessions and their children
-	opened   map[string]*registry.Opened // by path
-	sessions view.Search
-	code     int  // of stores that could not be read, or changed meanwhile
-	named    bool // the user named the store
-}
+func newFindCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "find WORDS [STORE...]",
+		Short: "Find words in what agents said, ran and read",
+		Long: `Find the messages that hold all WORDS, in whatever case and order: in their
+texts and reasoning, in the arguments and results of calls, and in the names of
+attachments; those of sub-agents, too. Words between quotation marks are one.
+Without a STORE, the usual places are searched.
 
-func (s *search) closeStores() error {
-	var err error
-	for _, o := range s.opened {
-		err = errors.Join(err, o.Close())
-	}
-	return err
-}
+The filters have to be met all at once. The newest sessions come first; --limit
+counts messages. Nothing is indexed, and no file is written.
 
-// resolveArguments resolves the session that the arguments mean. A single argument that names an existing
-// path is a store. Every other one is a session, and only if there is none a path, which
-// a pattern and an id may look like.
-func (s *search) resolveArguments(ctx context.Context, args []string) (view.Known, error) {
-	if len(args) == 2 {
-		return s.chooseSession(ctx, args[:1], args[1])
+` + exitStatus("found\n    1  nothing was found", storeCodes...),
+		Example: `  sessctl find dockerfile
+  sessctl find '"exit code 3" pytest' --in results --since 7d
+  sessctl find deploy session.db --agent worker --context 2
+  sessctl find 'toolu_[0-9]+' --regexp --format ndjson`,
+		GroupID: groupStore,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return problem.New(problem.Usage, "Write `sessctl find 'some words'`; `sessctl ls` lists all sessions.", "there is nothing to look for")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runFind(cmd.Context(), p, args) },
 	}
-	if !pathExists(args[0]) && args[0] != "-" {
-		found, err := s.chooseSession(ctx, nil, args[0])
-		if err == nil || !looksLikePath(args[0]) || ctx.Err() != nil {
-			return found, err
+	cmd.ValidArgsFunction = func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		s.sessions, s.code, s.only = view.Search{}, 0, "" // the usual places do not matter
+		return completeStores(0)(c, args[1:], typed)
 	}
-	s.named = true
-	if err := s.readStores(ctx, args); err != nil {
-		return view.Known{}, err
+	addFormatFlag(cmd, "text", "json", "ndjson")
+	addPagerFlag(cmd)
+	addStoreFlag(cmd)
+	flags := cmd.Flags()
+	flags.Bool("regexp", false, "WORDS are a regular expression (RE2)")
+	addChoice(cmd, "in", "", find.Parts, "look only into")
+	addChoice(cmd, "role", "", find.Roles, "look only into messages of")
+	flags.String("agent", "", "look only into what the agent `NAME` said and was given")
+	flags.String("tool", "", "look only into calls of the tool `NAME` and their results")
+	flags.String("branch", "", "look only into messages on this branch (`LABEL`)")
+	flags.String("session", "", "look only into this `SESSION` and its tree")
+	flags.String("since", "", "look only into sessions active since this `TIME`: 7d, 2026-02-03")
+	flags.Bool("damaged", false, "look only into sessions with errors or warnings")
+	flags.BoolP("list", "l", false, "show the sessions without the messages")
+	flags.Bool("count", false, "show how many messages were found, by session")
+	flags.Uint("context", 0, "show `N` messages before and after, too")
+	flags.Uint("limit", 50, "show `N` messages at most, 0 for all")
+	flags.Bool("redact", false, "show where the words are, and no text")
+	for _, name := range []string{"agent", "tool", "branch", "since", "context", "limit"} {
+		completeFlag(cmd, name, oneOf())
 	}
-	return s.sessions.OnlyRoot(args[0])
+	completeFlag(cmd, "session", p.sessionWords)
+	return cmd
 }
 
-// chooseSession chooses the session of that name in the stores that the arguments mean.
-func (s *search) chooseSession(ctx context.Context, stores []string, name string) (view.Known, error) {
-	s.named, s.sessions.Name = len(stores) > 0, name
-	s.setWanted(name)
-	if err := s.readStores(ctx, stores); err != nil {
-		return view.Known{}, err
-	}
-	return s.sessions.Choose(name)
-}
-
-// looksLikePath reports whether somebody who types a word may mean a file.
-func looksLikePath(word string) bool {
-	return registry.IsPattern(word) || strings.ContainsRune(word, filepath.Separator) || slices.Contains(registry.Endings, filepath.Ext(word))
-}
-
-// storeOf is the one of several stores that has the session of that name. Standard input
-// is left out, because it can be read only once.
-func (p *program) storeOf(ctx context.Context, paths []string, name string) (string, error) {
-	s := &search{program: p, opened: map[string]*registry.Opened{}}
-	s.sessions.Name = name
-	for _, path := range paths {
-		if path == "-" {
-			continue
-		}
-		if err := s.readOne(ctx, path); ctx.Err() == nil {
-			s.reportError(err)
-		}
-	}
-	found, err := s.sessions.Choose(name)
-	return found.Store, cmp.Or(ctx.Err(), errors.Join(err, s.closeStores()))
-}
-
-// silentProgram is the program without its messages, for what is only tried.
-func (p *program) silentProgram() *program {
-	quiet := *p
-	quiet.stderr = io.Discard
-	quiet.setScreens(ui.ColorNever)
-	return &quiet
-}
-
-// sessionAsStore is the problem with a word where a store belongs, if it is no path but
-// a session of the usual stores; else it is nil.
-func (p *program) sessionAsStore(ctx context.Context, word string) error {
-	flag := "--session"
-	switch {
-	case p.config.Sources["match"] != "":
-		flag = "--match"
-	case p.config.Sources["session"] == "":
-		return nil
-	}
-	paths, err := registry.DefaultStores(ctx, p.home)
-	if err != nil || pathExists(word) || word == "-" {
-		return nil
-	}
-	store, err := p.silentProgram().storeOf(ctx, paths, word)
-	if err != nil {
-		return nil
-	}
-	flags, operands := beforeDashes(p.args)
-	isWord := func(arg string) bool { return arg == word }
-	words := slices.Concat(slices.DeleteFunc(slices.Clone(flags), isWord), []string{flag, word}, slices.DeleteFunc(slices.Clone(operands), isWord))
-	return problem.New(problem.Usage, "Name it with "+flag+": `sessctl "+strings.Join(shell.Words(words), " ")+"`.",
-		"%s is not a file, but a session of %s", word, ui.Tilde(store, p.home))
-}
-
-// readStores opens the stores that the arguments mean and lists their sessions. A
-// store that cannot be read is an error only when it is the only one.
-func (s *search) readStores(ctx context.Context, args []string) error {
-	paths, err := s.storePaths(ctx, args)
+func runFind(ctx context.Context, p *program, args []string) error {
+	query, err := p.findQuery(args[0])
 	if err != nil {
 		return err
 	}
-	if slices.Contains(args, paths[0]) {
-		paths = paths[:1] // a folder that is a store means itself
+	recent := func(*session.Tree) bool { return true }
+	if p.config.Since != "" {
+		since, err := parseSince(p.config.Since, time.Now()) //nolint:forbidigo // an age counts from now
+		if err != nil {
+			return err
+		}
+		recent = touchedSince(since)
+	}
+	paths, empty, err := p.expandArguments(ctx, args[1:])
+	if err != nil {
+		return err
+	}
+	list := render.Findings{Tool: thisTool(), Home: p.home, Limit: int(p.config.Limit), Quiet: p.config.Quiet, Sessions: p.config.List, Counts: p.config.Count}
+	for _, e := range empty {
+		p.reportError(e.reason)
+		list.ExitCode = worseCode(list.ExitCode, exitCode(e.reason))
 	}
 	for _, path := range paths {
-		err := s.readOne(ctx, path)
-		if err != nil && (len(paths) == 1 || ctx.Err() != nil) {
-			return err
+		found, err := p.findInStore(ctx, path, query, recent)
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 		if err != nil {
-			s.reportError(err)
-			s.code = worseCode(s.code, exitCode(err))
+			p.reportError(err)
+			list.ExitCode = worseCode(list.ExitCode, exitCode(err))
 		}
+		list.Add(found)
 	}
-	return nil
+	if list.Count() == 0 {
+		list.ExitCode = worseCode(list.ExitCode, exitFindings)
+	}
+	if err := p.printFound(&list); err != nil {
+		return err
+	}
+	return withCode(list.ExitCode)
 }
 
-func (s *search) readOne(ctx context.Context, path string) error {
-	if s.opened[path] == nil {
-		opened, err := s.openStore(ctx, path)
+func (p *program) printFound(list *render.Findings) error {
+	switch p.config.Format {
+	case "json":
+		return machine.PrintFound(p.out.Plain(), list)
+	case "ndjson":
+		return machine.FoundLines(p.out.Plain(), list)
+	}
+	if store, session := list.First(); session != "" && !p.config.Quiet && store != "-" {
+		list.Next = shell.ViewCommand(store, rules.ShortID(session))
+	}
+	return render.PrintFound(p.config.Format, p.out, list)
+}
+
+// findQuery is what the words and the flags ask.
+func (p *program) findQuery(typed string) (*find.Query, error) {
+	c := p.config
+	q := &find.Query{Words: find.SplitWords(typed), Part: c.In, Role: session.ParseRole(c.Role), Agent: c.Agent, Tool: c.Tool}
+	if c.Sources["branch"] == "--branch" {
+		q.Branch = &c.Branch
+	}
+	if c.Regexp {
+		word, err := find.Expression(typed)
 		if err != nil {
-			return err
+			return nil, problem.New(problem.Usage, "The syntax is that of RE2: https://github.com/google/re2/wiki/Syntax.", "%q is no regular expression: %v", typed, err)
 		}
-		s.opened[path] = opened
+		q.Words = []find.Word{word}
 	}
-	return addTo(ctx, &s.sessions, path, s.opened[path])
+	if len(q.Words) == 0 {
+		return nil, problem.New(problem.Usage, "`sessctl ls` lists all sessions.", "there is nothing to look for")
+	}
+	return q, nil
 }
 
-// addTo adds the sessions of a store to a search. If one has the very id that is looked
-// for, a store that can do so reads only its tree.
-func addTo(ctx context.Context, search *view.Search, path string, st store.Store) error {
-	ways := []iter.Seq2[*session.Tree, error]{st.Trees(ctx)}
-	if picker := pickerOf(st); picker != nil && search.Name != "" {
-		ways = slices.Insert(ways, 0, picker.Pick(ctx, hasSession(search.Name)))
-	}
-	for _, trees := range ways {
-		before := len(search.Known)
-		for tree, err := range trees {
+// findInStore looks into the sessions of a store. With an error, what was found is that which
+// could be read.
+func (p *program) findInStore(ctx context.Context, path string, q *find.Query, recent func(*session.Tree) bool) (found render.FoundStore, err error) {
+	err = p.onlySession(path).readStore(ctx, path, func(opened *registry.Opened) error {
+		found = render.FoundStore{Store: opened.Facts()}
+		opts := check.Options{Bodies: true, OmitStore: true}
+		if p.config.Damaged {
+			opts.Rules = catalogue.UsualRules()
+		}
+		var st store.Store = opened
+		if p.config.Session != "" {
+			one, err := findSession(ctx, opened, p.config.Session)
 			if err != nil {
 				return err
 			}
-			search.Add(path, tree)
+			opts.Session, st = one.found.ID, one
 		}
-		if len(search.Known) > before {
-			break
-		}
-	}
-	search.AddFacts(st.Facts())
-	return nil
-}
-
-// oneSession is a store of which only the tree of one session counts.
-type oneSession struct {
-	store.Store
-	found view.Known
-}
-
-// Rehearse implements store.Rehearser where the store does.
-func (o oneSession) Rehearse(ctx context.Context, change *store.Change) error {
-	if asked, ok := o.Store.(store.Rehearser); ok {
-		return asked.Rehearse(ctx, change)
-	}
-	return nil
-}
-
-// Relate implements store.Relater where the store does.
-func (o oneSession) Relate(tree *session.Tree) {
-	if asked, ok := o.Store.(store.Relater); ok {
-		asked.Relate(tree)
-	}
-}
-
-// findSession finds what --session means in one store: see view.ChooseSession.
-func findSession(ctx context.Context, st store.Store, word string) (oneSession, error) {
-	search := view.Search{Name: word}
-	if err := addTo(ctx, &search, st.Facts().Path, st); err != nil {
-		return oneSession{}, err
-	}
-	found, err := search.Choose(word)
-	return oneSession{st, found}, err
-}
-
-// Trees yields the tree that holds the session. A tree that the search kept is
-// not read again, which in a stream would take as long as the check.
-func (o oneSession) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
-	return func(yield func(*session.Tree, error) bool) {
-		if o.found.Tree != nil {
-			yield(o.found.Tree, nil)
-			return
-		}
-		for tree, err := range pickTrees(ctx, o.Store, hasSession(o.found.ID)) {
-			if err != nil || tree.Session(o.found.ID) != nil {
-				yield(tree, err)
-				return
+		opts.EachTree = func(tree *session.Tree, list []*check.Finding) {
+			damaged := slices.ContainsFunc(list, func(f *check.Finding) bool { return f.Severity > rules.Info })
+			if recent(tree) && (damaged || !p.config.Damaged) {
+				found.Add(q.InTree(tree, int(p.config.Context)), int(p.config.Limit), p.config.Redact)
 			}
 		}
-	}
+		result, err := check.Run(ctx, st, opts)
+		if why := cmp.Or(result.Incomplete, result.Unread); err == nil && why != "" {
+			err = problem.New(problem.Unreadable, seeCheck, "not all of %s was searched: %s", path, why)
+		}
+		return err
+	})
+	return found, err
 }

@@ -25,6 +25,7 @@ var otherWords = map[string][]string{
 	"check":   {"validate", "verify", "lint", "fsck", "scan", "test"},
 	"view":    {"show", "cat", "print", "open", "inspect", "get"},
 	"ls":      {"list", "sessions"},
+	"find":    {"search", "grep"},
 	"repair":  {"fix", "heal", "recover", "clean"},
 	"undo":    {"restore", "revert", "rollback"},
 	"why":     {"doctor", "diagnose"},
@@ -71,7 +72,7 @@ store: with a backup, verified, and with a way back.
 
 	root.AddGroup(&cobra.Group{ID: groupRepair, Title: "Make a session resume:"}, &cobra.Group{ID: groupStore, Title: "Look at stores:"}, &cobra.Group{ID: groupOther, Title: "Other:"})
 	root.AddCommand(
-		newCheckCommand(p), newViewCommand(p), newLsCommand(p), newStoresCommand(p), newExportCommand(p), newReplayCommand(p), newDiffCommand(p),
+		newCheckCommand(p), newViewCommand(p), newLsCommand(p), newFindCommand(p), newStoresCommand(p), newExportCommand(p), newReplayCommand(p), newDiffCommand(p),
 		newWhyCommand(p), newRepairCommand(p), newUndoCommand(p), newExplainCommand(p), newConfigCommand(p), newVersionCommand(p),
 	)
 	for _, c := range root.Commands() {

@@ -161,7 +161,15 @@ func (p *program) findReceipts(ctx context.Context, args []string) []render.Rece
 	} else {
 		paths, _ = filepath.Glob("*" + receiptEnding) // the pattern is well formed
 		for _, l := range registry.Locations(ctx, p.home) {
-			paths = append(append(paths, receiptsOf(l.Path)...), receiptsWithin(l.Path)...)
+			paths = append(paths, receiptsOf(l.Path)...)
+			if isFolder(l.Path) { // of transcripts that were repaired by their own names
+				_ = filepath.WalkDir(l.Path, func(path string, _ fs.DirEntry, err error) error { // what cannot be read has no repair
+					if err == nil && strings.HasSuffix(path, receiptEnding) {
+						paths = append(paths, path)
+					}
+					return nil
+				})
+			}
 		}
 	}
 	var found []render.Receipt
@@ -173,21 +181,6 @@ func (p *program) findReceipts(ctx context.Context, args []string) []render.Rece
 	slices.SortStableFunc(found, func(a, b render.Receipt) int { return strings.Compare(a.Time, b.Time) })
 	slices.Reverse(found)
 	return found
-}
-
-// receiptsWithin are the receipts of files in a folder that is a store, such as those of a
-// transcript that was repaired by its own name.
-func receiptsWithin(folder string) (paths []string) {
-	if !isFolder(folder) {
-		return nil
-	}
-	_ = filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error { // what cannot be read has no repair
-		if err == nil && strings.HasSuffix(path, receiptEnding) {
-			paths = append(paths, path)
-		}
-		return nil
-	})
-	return paths
 }
 
 // inspectReceipt reads what a receipt says.

@@ -409,20 +409,13 @@ func checkDiff(c *config.Config, q *view.Question) error {
 func (s *search) nextVisible(v *view.View, named string, found view.Known) []render.Command {
 	id := s.shortenID(v, found.ID)
 	var next []render.Command
-	if v.Visibility.Single && hasAgent(v.Visibility) {
+	if v.Visibility.Single && v.Visibility.HasAgent() {
 		next = append(next, render.Command{Line: shell.ViewCommand(named, id, "--all"), Why: "what every agent sees"})
 	}
 	if models := v.Visibility.Models; len(models) == 1 && models[0].Name == "path" && len(v.Visibility.Viewers) > 1 {
 		next = append(next, render.Command{Line: shell.ViewCommand(named, id, "--compare-visibility", "path,tokens"), Why: "what token sets would show besides"})
 	}
 	return append(next, render.Command{Line: shell.ViewCommand(named, id), Why: "the session itself, and what is wrong with it"})
-}
-
-// hasAgent reports whether there is an agent that `--all` could show.
-func hasAgent(v *view.Visibility) bool {
-	return v.Viewers[0].Agent != "" || slices.ContainsFunc(v.Events, func(e view.Event) bool {
-		return e.Stored().Role == session.Assistant
-	})
 }
 
 // aboutAgents are the groups of rules about sessions and their children.

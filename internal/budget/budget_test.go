@@ -19,7 +19,7 @@ import (
 
 // What holds for everything.
 const (
-	productLines = 103_795 // of Go without tests
+	productLines = 104_630 // of Go without tests
 	supportLines = 8_700   // of what only tests and tools use
 	fileLines    = 600
 	packageNames = 200 // constants, variables, types and functions of a package

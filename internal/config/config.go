@@ -67,6 +67,13 @@ type Config struct {
 	Sort    string `mapstructure:"sort"`
 	Limit   uint   `mapstructure:"limit"`
 
+	Regexp  bool   `mapstructure:"regexp"`
+	In      string `mapstructure:"in"`
+	Role    string `mapstructure:"role"`
+	Tool    string `mapstructure:"tool"`
+	Count   bool   `mapstructure:"count"`
+	Context uint   `mapstructure:"context"`
+
 	All        bool     `mapstructure:"all"`
 	Full       bool     `mapstructure:"full"`
 	ModelInput bool     `mapstructure:"model-input"`

@@ -58,6 +58,11 @@ func (v *Visibility) Cell(e *Event, viewer, model int) Cell {
 	return e.cells[viewer*len(v.Models)+model]
 }
 
+// HasAgent reports whether there is an agent that a question for all could show.
+func (v *Visibility) HasAgent() bool {
+	return v.Viewers[0].Agent != "" || slices.ContainsFunc(v.Events, func(e Event) bool { return e.Stored().Role == session.Assistant })
+}
+
 // BuildVisibility makes the view that answers a question. Bodies need to be loaded only
 // where texts are shown. Its errors are usage problems.
 func BuildVisibility(in Input, q Question) (*View, error) {

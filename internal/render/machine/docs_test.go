@@ -30,6 +30,8 @@ func TestTheDocumentedKeysAreThoseOfTheDocuments(t *testing.T) {
 		"view --format json":     viewDocument{},
 		"replay --format json":   replayDocument{},
 		"replay --format ndjson": replaySummaryLine{},
+		"find --format json":     foundDocument{},
+		"find --format ndjson":   foundSummary{},
 		"ls --format json":       lsDocument{},
 		"ls --format ndjson":     lsSummary{},
 		"stores --format json":   storesDocument{},
