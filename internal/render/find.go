@@ -233,12 +233,12 @@ func beginAt(text string, at int) int {
 // cutText is a text on so many columns.
 func cutText(t document.Text, width int) (cut document.Text) {
 	for _, s := range t {
-		if room := width - ui.Width(s.Text); room < 0 {
+		room := width - ui.Width(s.Text)
+		if room < 0 {
 			s.Text = ui.Truncate(s.Text, width)
 			return append(cut, s)
-		} else {
-			width = room
 		}
+		width = room
 		cut = append(cut, s)
 	}
 	return cut
