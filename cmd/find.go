@@ -156,7 +156,9 @@ func (p *program) findQuery(typed string) (*find.Query, error) {
 // findInStore looks into the sessions of a store. With an error, what was found is that which
 // could be read.
 func (p *program) findInStore(ctx context.Context, path string, q *find.Query, recent func(*session.Tree) bool) (found render.FoundStore, err error) {
-	err = p.onlySession(path).readStore(ctx, path, func(opened *registry.Opened) error {
+	reader := p.onlySession(path)
+	reader.bodies = func(*session.Session) bool { return true }
+	err = reader.readStore(ctx, path, func(opened *registry.Opened) error {
 		found = render.FoundStore{Store: opened.Facts()}
 		opts := check.Options{Bodies: true, OmitStore: true}
 		if p.config.Damaged {
