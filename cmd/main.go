@@ -58,7 +58,11 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	return runCommandLine(ctx, args, stdin, stdout, stderr, getenv)
+}
 
+// runCommandLine is Main until the context ends.
+func runCommandLine(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
 	given, badName := registry.WithoutPasswords(args)
 	args = given.Plain
 	p := &program{

@@ -19,7 +19,7 @@ import (
 
 // What holds for everything.
 const (
-	productLines = 104_630 // of Go without tests
+	productLines = 104_925 // of Go without tests
 	supportLines = 8_700   // of what only tests and tools use
 	fileLines    = 600
 	packageNames = 200 // constants, variables, types and functions of a package
@@ -52,6 +52,7 @@ var (
 	}
 	ownNames = map[string]int{
 		"internal/store/dockeragent": 5_205,
+		"cmd":                        203,
 	}
 	ownRules = map[string]int{
 		"faults.go":                            165,

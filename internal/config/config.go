@@ -73,6 +73,8 @@ type Config struct {
 	Tool    string `mapstructure:"tool"`
 	Count   bool   `mapstructure:"count"`
 	Context uint   `mapstructure:"context"`
+	Usual   bool   `mapstructure:"usual"`
+	Texts   bool   `mapstructure:"texts"`
 
 	All        bool     `mapstructure:"all"`
 	Full       bool     `mapstructure:"full"`
