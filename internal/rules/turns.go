@@ -18,18 +18,6 @@ type Turn struct {
 	Pending bool // a result is still to come
 }
 
-// JudgedRequests yields what judged does, without the sessions that no request is made
-// of any more.
-func (p *Pass) JudgedRequests() iter.Seq[Judged] {
-	return func(yield func(Judged) bool) {
-		for j := range p.JudgedSessions() {
-			if !j.Closed && !yield(j) {
-				return
-			}
-		}
-	}
-}
-
 // Turns lists the messages of the next request. Results that answer no call are
 // left out, because they leave. A call that may still be running has no answer
 // yet.

@@ -12,16 +12,14 @@ import (
 var branchMalformed = rules.Rule{
 	ID: "SC710", Name: "branch-malformed", Severity: rules.Warning, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a branch label with a dot too many, an unknown agent or a cut name",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			all, t := pathLabels(s), teamOf(s)
-			for i := range all {
-				if why := describeMalformed(s, t, all, i, p.Store.SilentLabels); why != "" {
-					reportLabel(p, s, t, all, i, why)
-				}
+	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
+		all, t := pathLabels(s), teamOf(s)
+		for i := range all {
+			if why := describeMalformed(s, t, all, i, p.Store.SilentLabels); why != "" {
+				reportLabel(p, s, t, all, i, why)
 			}
 		}
-	},
+	}),
 }
 
 // team are the agents that a session knows of.

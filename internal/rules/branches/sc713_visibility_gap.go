@@ -10,11 +10,7 @@ import (
 var visibilityGap = rules.Rule{
 	ID: "SC713", Name: "visibility-gap", Severity: rules.Info, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "agents cannot see what others said before they ran",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			reportGaps(p, s)
-		}
-	},
+	Run:   rules.VisitSubjects(reportGaps),
 }
 
 // run are the items that agents said in one invocation.

@@ -11,11 +11,7 @@ import (
 var lateAppendBeforeSummary = rules.Rule{
 	ID: "SC726", Name: "late-append-before-summary", Severity: rules.Warning, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "messages before the summary that a request begins with",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			reportLate(p, s)
-		}
-	},
+	Run:   rules.VisitSubjects(reportLate),
 }
 
 func reportLate(p *rules.Pass, s *rules.Subject) {

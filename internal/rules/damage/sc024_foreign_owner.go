@@ -10,23 +10,21 @@ import (
 var foreignOwner = rules.Rule{
 	ID: "SC024", Name: "foreign-owner", Severity: rules.Warning, Safety: rules.Lossless, Allow: "guesses", Scope: rules.PerTree, Since: "0.1.0",
 	Title: "messages that say that they belong to nobody, or to another user than their session, and are not sent",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			var owners []string // in the order in which they come
-			of := map[string][]*session.Fault{}
-			for i := range s.Faults {
-				if f := &s.Faults[i]; f.Kind == session.ForeignOwner {
-					if of[f.Detail] == nil {
-						owners = append(owners, f.Detail)
-					}
-					of[f.Detail] = append(of[f.Detail], f)
+	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
+		var owners []string // in the order in which they come
+		of := map[string][]*session.Fault{}
+		for i := range s.Faults {
+			if f := &s.Faults[i]; f.Kind == session.ForeignOwner {
+				if of[f.Detail] == nil {
+					owners = append(owners, f.Detail)
 				}
-			}
-			for _, owner := range owners {
-				reportForeign(p, s, owner, of[owner])
+				of[f.Detail] = append(of[f.Detail], f)
 			}
 		}
-	},
+		for _, owner := range owners {
+			reportForeign(p, s, owner, of[owner])
+		}
+	}),
 }
 
 // reportForeign reports the messages of one owner. Whose a message without one is, its session

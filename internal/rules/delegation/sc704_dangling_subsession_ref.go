@@ -10,12 +10,10 @@ import (
 var danglingReference = rules.Rule{
 	ID: "SC704", Name: "dangling-subsession-ref", Severity: rules.Warning, Safety: rules.None, Allow: "prune", Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a reference to a sub-session that does not exist",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			reportReferences(p, s)
-			reportNamed(p, s)
-		}
-	},
+	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
+		reportReferences(p, s)
+		reportNamed(p, s)
+	}),
 }
 
 // reportReferences tells of the items that refer to a sub-session that is gone.

@@ -8,17 +8,15 @@ import (
 var isolationBreach = rules.Rule{
 	ID: "SC708", Name: "isolation-breach", Severity: rules.Warning, Safety: rules.Kept, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a sub-session begins with a copy of its parent's conversation",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			for _, child := range s.Children {
-				if told := toldCopies(s.Session, child); len(told) > 0 {
-					reportCopies(p, s.Session, child, told)
-				} else if pairs := CopiedFrom(s.Session, child); !child.Forked && len(pairs) >= LeastCopied {
-					reportBreach(p, s.Session, child, pairs)
-				}
+	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
+		for _, child := range s.Children {
+			if told := toldCopies(s.Session, child); len(told) > 0 {
+				reportCopies(p, s.Session, child, told)
+			} else if pairs := CopiedFrom(s.Session, child); !child.Forked && len(pairs) >= LeastCopied {
+				reportBreach(p, s.Session, child, pairs)
 			}
 		}
-	},
+	}),
 }
 
 // LeastCopied is how many messages make a copy: one alone, the user's question

@@ -12,15 +12,13 @@ import (
 var resultAgentMismatch = rules.Rule{
 	ID: "SC720", Name: "result-agent-mismatch", Severity: rules.Info, Safety: rules.Lossless, Scope: rules.PerTree | rules.PerComparison, Retells: hasOtherAgent, Since: "0.1.0",
 	Title: "a delegation's result has the wrong agent name, or comes before its sub-session",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			for _, d := range s.Replay.Delegations {
-				if d.Result >= 0 && d.Call().Delegation.Blocking {
-					reportResultAgent(p, s, d)
-				}
+	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
+		for _, d := range s.Replay.Delegations {
+			if d.Result >= 0 && d.Call().Delegation.Blocking {
+				reportResultAgent(p, s, d)
 			}
 		}
-	},
+	}),
 }
 
 func reportResultAgent(p *rules.Pass, s *rules.Subject, d *replay.Delegation) {

@@ -13,16 +13,14 @@ import (
 var aggregation = rules.Rule{
 	ID: "SC831", Name: "aggregation", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Optional: true, Bodies: true, Since: "0.1.0",
 	Title: "the results of several delegations are combined too early, twice, or by the wrong agent",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			for _, b := range delegationBatches(s) {
-				for n, check := range []func(*rules.Pass, *batch){reportEarly, reportRepeated, reportUnattributed, reportOthersSynthesis} {
-					b.nth = n
-					check(p, &b)
-				}
+	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
+		for _, b := range delegationBatches(s) {
+			for n, check := range []func(*rules.Pass, *batch){reportEarly, reportRepeated, reportUnattributed, reportOthersSynthesis} {
+				b.nth = n
+				check(p, &b)
 			}
 		}
-	},
+	}),
 }
 
 // batch are the delegations of one message that its agent waits for.

@@ -9,16 +9,14 @@ import (
 var resultInWrongRole = rules.Rule{
 	ID: "SC108", Name: "result-in-wrong-role", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Profiled: true, Since: "0.1.0",
 	Title: "a result inside a message of the assistant, or a call inside one of the user",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Viewers {
-			for n, pair := range s.Pairs.Pairs {
-				if pair.Place == pairing.Inside && !isShadowed(s, n) && !isSplit(s, pair) {
-					reportInside(p, s, pair)
-				}
+	Run: rules.VisitViewers(func(p *rules.Pass, s *rules.Subject) {
+		for n, pair := range s.Pairs.Pairs {
+			if pair.Place == pairing.Inside && !isShadowed(s, n) && !isSplit(s, pair) {
+				reportInside(p, s, pair)
 			}
-			reportUserCalls(p, s)
 		}
-	},
+		reportUserCalls(p, s)
+	}),
 }
 
 // reportInside reports a result that stands within an assistant's message. Where

@@ -11,15 +11,13 @@ import (
 var parallelResultsSplit = rules.Rule{
 	ID: "SC109", Name: "parallel-results-split", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "the results of one turn are spread over several user messages",
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			for _, group := range answerGroups(j.Subject) {
-				if parts := userItems(j.Subject, group); len(parts) > 1 && !j.IsHistory(group.turn) {
-					reportSpread(p, j, group.turn, parts)
-				}
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		for _, group := range answerGroups(j.Subject) {
+			if parts := userItems(j.Subject, group); len(parts) > 1 && !j.IsHistory(group.turn) {
+				reportSpread(p, j, group.turn, parts)
 			}
 		}
-	},
+	}),
 }
 
 // userItems are the user items of a group. Tool items do not count: every adapter

@@ -12,18 +12,16 @@ import (
 var idFormat = rules.Rule{
 	ID: "SC203", Name: "id-format", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "call ids have a form that the provider refuses",
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			refused := sentCalls(j.Subject, func(c *session.Call) bool { return c.ID != "" && !rules.FitsForm(j.Profile.IDForm(c.Server), c.ID) })
-			long := sentCalls(j.Subject, func(c *session.Call) bool { return j.Profile.LongID > 0 && len(c.ID) > j.Profile.LongID })
-			switch {
-			case len(refused) > 0:
-				reportIDs(p, j, refused, rules.Error, "%s %s an id that "+j.Profile.Title+" refuses: %s")
-			case len(long) > 0:
-				reportIDs(p, j, long, rules.Warning, "%s %s an id of more than "+strconv.Itoa(j.Profile.LongID)+" characters, which older models refuse: %s")
-			}
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		refused := sentCalls(j.Subject, func(c *session.Call) bool { return c.ID != "" && !rules.FitsForm(j.Profile.IDForm(c.Server), c.ID) })
+		long := sentCalls(j.Subject, func(c *session.Call) bool { return j.Profile.LongID > 0 && len(c.ID) > j.Profile.LongID })
+		switch {
+		case len(refused) > 0:
+			reportIDs(p, j, refused, rules.Error, "%s %s an id that "+j.Profile.Title+" refuses: %s")
+		case len(long) > 0:
+			reportIDs(p, j, long, rules.Warning, "%s %s an id of more than "+strconv.Itoa(j.Profile.LongID)+" characters, which older models refuse: %s")
 		}
-	},
+	}),
 }
 
 // sentCalls are the calls of the next request that are chosen.

@@ -9,13 +9,11 @@ import (
 var idEmpty = rules.Rule{
 	ID: "SC204", Name: "id-empty", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a call or a result without an id",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Viewers {
-			if lacksIDs(s) {
-				reportNameless(p, s)
-			}
+	Run: rules.VisitViewers(func(p *rules.Pass, s *rules.Subject) {
+		if lacksIDs(s) {
+			reportNameless(p, s)
 		}
-	},
+	}),
 }
 
 // lacksIDs reports whether a call or a result of the session has no id.

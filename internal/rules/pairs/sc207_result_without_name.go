@@ -10,13 +10,11 @@ import (
 var resultWithoutName = rules.Rule{
 	ID: "SC207", Name: "result-without-name", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "results do not name their tool",
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			if list := namelessResults(j.Subject); len(list) > 0 {
-				reportWithoutName(p, j, list)
-			}
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		if list := namelessResults(j.Subject); len(list) > 0 {
+			reportWithoutName(p, j, list)
 		}
-	},
+	}),
 }
 
 // namelessResults are the pairs of the next request whose result names no tool,

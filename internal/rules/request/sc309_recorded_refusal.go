@@ -14,14 +14,12 @@ import (
 var recordedRefusal = rules.Rule{
 	ID: "SC309", Name: "recorded-refusal", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "the last requests were refused, and nothing was answered since",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			if refused := lastRefusals(s.Session); refused != nil {
-				slices.Reverse(refused)
-				reportRefusals(p, s, refused)
-			}
+	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
+		if refused := lastRefusals(s.Session); refused != nil {
+			slices.Reverse(refused)
+			reportRefusals(p, s, refused)
 		}
-	},
+	}),
 }
 
 // reportRefusals reports requests that were refused alike for what they hold. Whether one that

@@ -11,27 +11,25 @@ import (
 var thinkingForeign = rules.Rule{
 	ID: "SC504", Name: "thinking-foreign", Severity: rules.Warning, Safety: rules.None, Allow: lossy, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "thinking or a call that another provider's model signed", Profiled: true,
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			at := j.FindSpots(func(it *session.Item, b *session.Block) bool {
-				return b.Signature != 0 && readsSignature(j.Profile, b.Kind) && (rules.IsForeign(j.Profile, it.Model) || fromElsewhere(&j, it))
-			})
-			if len(at) == 0 {
-				continue
-			}
-			f := p.FindBlocks(j, at, rules.Said{})
-			f.Message = rules.CountedNoun(len(at), "signature") + rules.VerbForm(len(at), " was", " were") + " made by a model of another provider (" +
-				rules.QuoteText(j.Items[at[0].Item].Model) + "), so this provider cannot verify " + rules.VerbForm(len(at), "it", "them")
-			f.Sent = "the turns without the foreign thinking"
-			if j.Profile.Sentinel != "" {
-				f.Sent = "the sentinel " + j.Profile.Sentinel + " in place of the foreign signature"
-			}
-			if j.Profile.Sentinel == "" {
-				f.Fixes = omitBlocks(p, j.Subject, at)
-			}
-			p.Report(f)
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		at := j.FindSpots(func(it *session.Item, b *session.Block) bool {
+			return b.Signature != 0 && readsSignature(j.Profile, b.Kind) && (rules.IsForeign(j.Profile, it.Model) || fromElsewhere(&j, it))
+		})
+		if len(at) == 0 {
+			return
 		}
-	},
+		f := p.FindBlocks(j, at, rules.Said{})
+		f.Message = rules.CountedNoun(len(at), "signature") + rules.VerbForm(len(at), " was", " were") + " made by a model of another provider (" +
+			rules.QuoteText(j.Items[at[0].Item].Model) + "), so this provider cannot verify " + rules.VerbForm(len(at), "it", "them")
+		f.Sent = "the turns without the foreign thinking"
+		if j.Profile.Sentinel != "" {
+			f.Sent = "the sentinel " + j.Profile.Sentinel + " in place of the foreign signature"
+		}
+		if j.Profile.Sentinel == "" {
+			f.Fixes = omitBlocks(p, j.Subject, at)
+		}
+		p.Report(f)
+	}),
 }
 
 // fromElsewhere reports whether an item was made through the API of another provider than the one

@@ -13,21 +13,19 @@ import (
 var prefixChanged = rules.Rule{
 	ID: "SC505", Name: "prefix-changed-before-bound-thinking", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a repair wrote messages before thinking that is bound to the history before it", Profiled: true,
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			written := writtenItems(j.Subject)
-			if len(written) == 0 {
-				continue
-			}
-			at := j.FindSpots(func(it *session.Item, b *session.Block) bool {
-				return b.SignedThinking() && !rules.IsForeign(j.Profile, it.Model)
-			})
-			at = slices.DeleteFunc(at, func(b rules.Spot) bool { return b.Item < written[0] })
-			if len(at) > 0 {
-				reportPrefix(p, j, written, at)
-			}
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		written := writtenItems(j.Subject)
+		if len(written) == 0 {
+			return
 		}
-	},
+		at := j.FindSpots(func(it *session.Item, b *session.Block) bool {
+			return b.SignedThinking() && !rules.IsForeign(j.Profile, it.Model)
+		})
+		at = slices.DeleteFunc(at, func(b rules.Spot) bool { return b.Item < written[0] })
+		if len(at) > 0 {
+			reportPrefix(p, j, written, at)
+		}
+	}),
 }
 
 // writtenItems are the items of the next request that a repair wrote.

@@ -12,14 +12,12 @@ import (
 var reasoningItemUnpaired = rules.Rule{
 	ID: "SC507", Name: "reasoning-item-unpaired", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a reasoning item without what it led to, or a call without its reasoning item", Profiled: true,
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			for _, turn := range answerTurns(j.Subject) {
-				reportLoneReasoning(p, j, turn)
-				reportLoneCalls(p, j, turn)
-			}
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		for _, turn := range answerTurns(j.Subject) {
+			reportLoneReasoning(p, j, turn)
+			reportLoneCalls(p, j, turn)
 		}
-	},
+	}),
 }
 
 // answerTurns lists what the model said between messages of the user: the
