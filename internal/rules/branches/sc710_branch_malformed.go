@@ -115,10 +115,9 @@ func (l *label) withEnding(segment string) string {
 
 func reportLabel(p *rules.Pass, s *rules.Subject, t team, all []label, i int, why string) {
 	l := &all[i]
-	f := p.FindItem(s.Session, l.items[0])
-	f.Items = l.items
+	f := p.FindItems(s.Session, l.items)
 	f.Message = "the branch " + rules.QuoteText(l.text) + " of " + rules.CountedNoun(len(l.items), "event") + " " + why
-	f.Fixes = []rules.Fix{{Title: "decide which agent the branch means", Safety: rules.Manual}}
+	f.SetFix(rules.Manual, "decide which agent the branch means")
 	// Whoever sees what is said below the label sees what is said on it: to rename one
 	// of them would part them.
 	agent := soleAgent(s, all, i)

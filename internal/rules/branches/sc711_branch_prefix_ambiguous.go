@@ -66,8 +66,7 @@ func reportAmbiguous(p *rules.Pass, s *rules.Subject) {
 		return
 	}
 	slices.Sort(items)
-	f := p.FindItem(s.Session, items[0])
-	f.Items = items
+	f := p.FindItems(s.Session, items)
 	f.Count = len(words)
 	if later {
 		f.Severity = rules.Info

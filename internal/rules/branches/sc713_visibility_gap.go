@@ -55,8 +55,7 @@ func reportGaps(p *rules.Pass, s *rules.Subject) {
 
 func reportHidden(p *rules.Pass, s *rules.Subject, g *gaps) {
 	items := slices.Sorted(maps.Keys(g.hidden))
-	f := p.FindItem(s.Session, items[0])
-	f.Items = items
+	f := p.FindItems(s.Session, items)
 	from := map[string]bool{}
 	for _, i := range items {
 		from[rules.QuoteText(s.Items[i].Branch)] = true

@@ -43,8 +43,8 @@ func lastSaid(s *rules.Subject, l *label) int {
 }
 
 func reportPrefixLeak(p *rules.Pass, s *rules.Subject, pair prefixPair, leaked []int, nth int) {
-	f := p.FindItem(s.Session, leaked[0])
-	f.Items, f.Nth = leaked, nth
+	f := p.FindItems(s.Session, leaked)
+	f.Nth = nth
 	f.Related = []session.Place{s.ItemPlace(lastSaid(s, pair.long))}
 	f.Message = "the agent on " + rules.QuoteText(pair.long.text) + " ran after " + rules.CountedNoun(len(leaked), "event") + " on " + rules.QuoteText(pair.short.text) +
 		" that it must not see"

@@ -141,8 +141,7 @@ func handedOver(s *rules.Subject) map[string]bool {
 }
 
 func reportToolRun(p *rules.Pass, s *rules.Subject, caller int, leaked []int) {
-	f := p.FindItem(s.Session, leaked[0])
-	f.Items = leaked
+	f := p.FindItems(s.Session, leaked)
 	f.Related = []session.Place{s.ItemPlace(caller)}
 	var agents []string
 	for _, i := range leaked {

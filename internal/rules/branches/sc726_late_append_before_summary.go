@@ -25,8 +25,7 @@ func reportLate(p *rules.Pass, s *rules.Subject) {
 	if len(late) == 0 {
 		return
 	}
-	f := p.FindItem(s.Session, late[0])
-	f.Items = late
+	f := p.FindItems(s.Session, late)
 	f.Related = []session.Place{s.ItemPlace(summary)}
 	f.Message = rules.CountedNoun(len(late), "message") + rules.VerbForm(len(late), " comes", " come") + " before the summary but" +
 		rules.VerbForm(len(late), " is", " are") + " not part of it"
@@ -35,10 +34,8 @@ func reportLate(p *rules.Pass, s *rules.Subject) {
 		p.Report(f)
 		return
 	}
-	f.Fixes = []rules.Fix{{
-		Title: "move " + rules.CountedNoun(len(late), "message") + " after the summary, in the order of their times", Safety: rules.Lossless,
-		Edits: moveBehindSummary(s, late, summary),
-	}}
+	f.SetFix(rules.Lossless, "move "+rules.CountedNoun(len(late), "message")+" after the summary, in the order of their times",
+		moveBehindSummary(s, late, summary)...)
 	p.Report(f)
 }
 

@@ -16,7 +16,7 @@ var positionCollision = rules.Rule{
 		for _, s := range p.Subjects {
 			reportPositions(p, s)
 		}
-		rules.ReportFaults(session.SharedKey, rules.SetDetail)(p)
+		rules.ReportFaults(session.SharedKey)(p)
 	},
 }
 
@@ -36,8 +36,8 @@ func reportPositions(p *rules.Pass, s *rules.Subject) {
 	if len(bad) == 0 {
 		return
 	}
-	f := p.FindItem(s.Session, bad[0])
-	f.Items, f.Whole = bad, true
+	f := p.FindItems(s.Session, bad)
+	f.Whole = true
 	var parts []string
 	if negative > 0 {
 		parts = append(parts, rules.CountedNoun(negative, "item")+rules.VerbForm(negative, " has", " have")+" a negative position or time")

@@ -24,10 +24,7 @@ var staleIndexReference = rules.Rule{
 			f.Ref = r.Ref
 			f.Message = fmt.Sprintf("%s is %d, but the session has %s", r.Field, r.Index, entryCount(int(loaded)))
 			value := strconv.FormatInt(min(max(r.Index, 0), loaded), 10)
-			f.Fixes = []rules.Fix{{
-				Title: "set " + r.Field + " to " + value, Safety: rules.Lossless,
-				Edits: []session.Edit{{Op: session.Set, Ref: r.Ref, Field: r.Field, Value: &value}},
-			}}
+			f.SetFix(rules.Lossless, "set "+r.Field+" to "+value, session.Edit{Op: session.Set, Ref: r.Ref, Field: r.Field, Value: &value})
 			p.Report(f)
 		}
 	}),

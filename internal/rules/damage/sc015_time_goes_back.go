@@ -15,8 +15,8 @@ var timeGoesBack = rules.Rule{
 		if len(bad) == 0 || s.InterleavedTurns() != nil { // SC718 tells why
 			return
 		}
-		f := p.FindItem(s.Session, bad[0])
-		f.Items, f.Whole = bad, true
+		f := p.FindItems(s.Session, bad)
+		f.Whole = true
 		f.Message = rules.CountedNoun(len(bad), "item") + rules.VerbForm(len(bad), " is", " are") + " older than the item before"
 		if p.Store.Zoneless != "" {
 			f.AddSentence("Times are stored here without a zone: " + p.Store.Zoneless + " in different zones can cause this, and so can the end of summer time")

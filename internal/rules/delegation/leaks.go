@@ -308,7 +308,7 @@ func (fix *leakFix) innerCall(f *replay.Frame) (caller string, call session.Call
 // takes out of the session.
 func lastStaying(s *rules.Subject, before int) int {
 	for i := before - 1; i > 0; i-- {
-		if s.Replay.Steps[i].Action == replay.Persist || isUndecidable(s, i) {
+		if s.IsOwn(i) || isUndecidable(s, i) {
 			return i
 		}
 	}

@@ -408,7 +408,7 @@ func asksFor(d *replay.Delegation, child *session.Session) bool {
 // item: that of the next message of the session's own which brings no results.
 func endOfBatch(s *rules.Subject, item int) int {
 	for i := item + 1; i < len(s.Items); i++ {
-		if it := &s.Items[i]; it.OnWire() && !it.IsAnswer() && s.Replay.Steps[i].Action == replay.Persist {
+		if it := &s.Items[i]; it.OnWire() && !it.IsAnswer() && s.IsOwn(i) {
 			return i
 		}
 	}

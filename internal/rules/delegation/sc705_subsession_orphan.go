@@ -38,10 +38,7 @@ func reportOrphanSession(p *rules.Pass, s *rules.Subject) {
 		}
 		if isNamed(s) {
 			f.AddSentence("Its id names a call of session " + rules.ShortID(d.Session.ID))
-			f.Fixes = []rules.Fix{{
-				Title: "make that session its parent", Safety: rules.Lossless,
-				Edits: []session.Edit{{Op: session.Set, Ref: s.Ref(), Field: "parent_id", Value: &d.Session.ID}},
-			}}
+			f.SetFix(rules.Lossless, "make that session its parent", session.Edit{Op: session.Set, Ref: s.Ref(), Field: "parent_id", Value: &d.Session.ID})
 		}
 	case d == nil && p.Store.WholeTurns && s.Delegated:
 		f.Message = "parent session " + rules.ShortID(s.Parent) + " does not refer to this sub-session: it was stopped before it stored the turn in which it started it"
@@ -53,7 +50,7 @@ func reportOrphanSession(p *rules.Pass, s *rules.Subject) {
 		}
 	case d == nil:
 		f.Message = "parent session " + rules.ShortID(s.Parent) + " does not refer to this sub-session. No single call there fits it, and lists of sessions do not show it."
-		f.Fixes = []rules.Fix{{Title: "decide which call started it", Safety: rules.Manual}}
+		f.SetFix(rules.Manual, "decide which call started it")
 	default:
 		f.Message = "parent session " + rules.ShortID(s.Parent) + " does not refer to this sub-session"
 		fits := "It fits call " + rules.CallName(d.Call()) + " at item " + strconv.Itoa(d.Item)

@@ -81,13 +81,9 @@ func toldCopies(parent, child *session.Session) (items []int) {
 
 // reportCopies reports copies whose originals prove that nothing is lost without them.
 func reportCopies(p *rules.Pass, parent, child *session.Session, items []int) {
-	f := p.FindItem(child, items[0])
-	f.Items = items
+	f := p.FindItems(child, items)
 	count := rules.CountedNoun(len(items), "message")
 	f.Message = count + " of the parent " + rules.ShortID(parent.ID) + rules.VerbForm(len(items), " is", " are") + " stored here again, with the call that started this sub-session"
-	f.Fixes = []rules.Fix{{Title: "remove the copies here, which the receipt keeps; the parent has them", Safety: rules.Kept}}
-	for _, i := range items {
-		f.Fixes[0].Edits = append(f.Fixes[0].Edits, session.Edit{Op: session.Quarantine, Ref: child.ItemRef(i)})
-	}
+	f.SetFix(rules.Kept, "remove the copies here, which the receipt keeps; the parent has them", rules.QuarantineItems(child, items)...)
 	p.Report(f)
 }

@@ -62,7 +62,7 @@ func reportResultAgent(p *rules.Pass, s *rules.Subject, d *replay.Delegation) {
 func sameGroup(s *rules.Subject, from, to int) bool {
 	for i := from + 1; i < to; i++ {
 		it := &s.Items[i]
-		if it.Kind == session.Summary || it.OnWire() && !it.IsAnswer() && s.Replay.Steps[i].Action == replay.Persist {
+		if it.Kind == session.Summary || it.OnWire() && !it.IsAnswer() && s.IsOwn(i) {
 			return false
 		}
 	}
@@ -86,7 +86,7 @@ func handedTo(s *rules.Subject, agent string, d *replay.Delegation) bool {
 	for i := d.Result + 1; i < len(s.Items); i++ {
 		it := &s.Items[i]
 		switch {
-		case it.Kind != session.Message || s.Replay.Steps[i].Action == replay.Skip || it.IsAnswer():
+		case it.Kind != session.Message || !s.IsOwn(i) || it.IsAnswer():
 		case it.Role == session.Assistant:
 			return it.Agent == agent
 		default:

@@ -14,8 +14,7 @@ var crossOwnerSession = rules.Rule{
 	Run: func(p *rules.Pass) {
 		shared := sharedOut(p)
 		told := map[*session.Session]bool{}
-		rules.ReportFaults(session.SharedID, func(f *rules.Finding, fault *session.Fault) {
-			f.Message = fault.Detail
+		rules.ReportFaults(session.SharedID, func(p *rules.Pass, f *rules.Finding, _ *session.Fault) {
 			if o := shared[f.Session]; o != nil && !told[f.Session] {
 				f.AddSentence(o.ownersText())
 				o.addConsequences(p, f)

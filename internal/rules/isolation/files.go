@@ -31,11 +31,7 @@ type fileUse struct {
 func sessionFiles(s *rules.Subject) []fileUse {
 	var list []fileUse
 	failed := failedCalls(s)
-	for i := range s.Items {
-		it := &s.Items[i]
-		if s.Replay.Steps[i].Action != replay.Persist {
-			continue
-		}
+	for i, it := range s.OwnItems() {
 		for n := range it.Outputs {
 			if o := &it.Outputs[n]; o.Real != "" {
 				list = append(list, fileUse{
@@ -305,9 +301,8 @@ func partyOf(s *rules.Subject, i int) party {
 
 // addSpans adds when the parties of a session worked.
 func addSpans(s *rules.Subject, spans map[party]span) {
-	for i := range s.Items {
-		it := &s.Items[i]
-		if it.Time.IsZero() || s.Replay.Steps[i].Action != replay.Persist {
+	for i, it := range s.OwnItems() {
+		if it.Time.IsZero() {
 			continue
 		}
 		at, met := spans[partyOf(s, i)]

@@ -3,6 +3,7 @@ package isolation
 import (
 	"path"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -135,22 +136,16 @@ func reportOutside(p *rules.Pass, s *rules.Subject) {
 	if len(items) == 0 {
 		return
 	}
-	f := p.FindItem(s.Session, items[0])
-	f.Items = rules.SortUnique(items)
+	f := p.FindItems(s.Session, rules.SortUnique(items))
 	f.Message = whoseName(s) + " refers to " + rules.JoinFew(rules.SortUnique(names)) + ", outside the folder that holds all workspaces"
 	p.Report(f)
 }
 
 // reportCrossing tells of files in another agent's folder.
 func reportCrossing(p *rules.Pass, s, owner *rules.Subject, uses []fileUse) {
-	f := p.FindItem(s.Session, uses[0].item)
-	f.Nth, f.Items = 1, nil
-	var names []string
-	for _, use := range uses {
-		f.Items = append(f.Items, use.item)
-		names = append(names, rules.QuoteText(use.path))
-	}
-	f.Items = rules.SortUnique(f.Items)
+	f := p.FindItems(s.Session, itemsOf(uses))
+	f.Nth = 1
+	names := lists.MapEach(uses, func(use fileUse) string { return rules.QuoteText(use.path) })
 	f.Related = []session.Place{owner.ItemPlace(-1)}
 	f.Message = whoseName(s) + " uses " + rules.JoinFew(rules.SortUnique(names)) + " in the workspace of " + whoseName(owner) + ". Nothing that it was told names these files."
 	p.Report(f)

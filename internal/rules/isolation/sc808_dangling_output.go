@@ -1,9 +1,6 @@
 package isolation
 
-import (
-	"github.com/sessctl/sessctl/internal/replay"
-	"github.com/sessctl/sessctl/internal/rules"
-)
+import "github.com/sessctl/sessctl/internal/rules"
 
 var danglingOutput = rules.Rule{
 	ID: "SC808", Name: "dangling-output", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Optional: true, Since: "0.1.0",
@@ -11,7 +8,7 @@ var danglingOutput = rules.Rule{
 	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
 		failed := failedItems(s)
 		for i := range s.Items {
-			if s.Replay.Steps[i].Action != replay.Persist || failed[i] {
+			if !s.IsOwn(i) || failed[i] {
 				continue
 			}
 			for n := range s.Items[i].Outputs {

@@ -3,6 +3,7 @@ package isolation
 import (
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/delegation"
@@ -46,7 +47,7 @@ func reportToolScope(p *rules.Pass, child *rules.Subject, by []delegation.Spawn)
 	var tools []string
 	for i := range child.Items {
 		it := &child.Items[i]
-		if child.Replay.Steps[i].Action != replay.Persist || !agents[it.Agent] {
+		if !child.IsOwn(i) || !agents[it.Agent] {
 			continue // somebody else's, or of who took the session over and has tools of its own
 		}
 		for n := range it.Calls {
@@ -55,16 +56,13 @@ func reportToolScope(p *rules.Pass, child *rules.Subject, by []delegation.Spawn)
 				continue
 			}
 			items = append(items, i)
-			if name := rules.QuoteText(c.Name); !slices.Contains(tools, name) {
-				tools = append(tools, name)
-			}
+			tools = lists.AppendNew(tools, rules.QuoteText(c.Name))
 		}
 	}
 	if len(items) == 0 {
 		return
 	}
-	f := p.FindItem(child.Session, items[0])
-	f.Items = slices.Compact(items)
+	f := p.FindItems(child.Session, slices.Compact(items))
 	f.Related = []session.Place{by[0].From.ItemPlace(by[0].Item)}
 	f.Message = rules.QuoteText(child.Items[items[0]].Agent) + " calls " + rules.JoinFew(tools) + ", which call " + rules.CallName(by[0].Call()) + " did not grant"
 	p.Report(f)

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/pairing"
-	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/delegation"
 	"github.com/sessctl/sessctl/internal/session"
@@ -41,8 +40,8 @@ func reportSiblings(p *rules.Pass, child *rules.Subject, copies []siblingCopy) {
 		see[by] = append(see[by], by.ItemPlace(c.from.item))
 	}
 	for _, sibling := range from {
-		f := p.FindItem(child.Session, found[sibling][0])
-		f.Items, f.Related = found[sibling], see[sibling]
+		f := p.FindItems(child.Session, found[sibling])
+		f.Related = see[sibling]
 		f.Message = rules.CountedNoun(len(f.Items), "item") + " of " + whoseName(child) + " can only come from its sibling " + whoseName(sibling)
 		p.Report(f)
 	}
@@ -90,10 +89,7 @@ func siblingCopies(p *rules.Pass) map[*rules.Subject][]siblingCopy {
 		if s.To.Forked {
 			continue
 		}
-		for i := range s.To.Items {
-			if s.To.Replay.Steps[i].Action != replay.Persist {
-				continue // a leak is told as one
-			}
+		for i := range s.To.OwnItems() { // a leak is told as one
 			if from := families[s.From].findOrigin(&s, i); from != nil {
 				found[s.To] = append(found[s.To], siblingCopy{i, from})
 			}
@@ -103,8 +99,8 @@ func siblingCopies(p *rules.Pass) map[*rules.Subject][]siblingCopy {
 }
 
 func (f *family) addMember(s *rules.Subject) {
-	for i := range s.Items {
-		if it := &s.Items[i]; it.OnWire() && it.Meaning != 0 && s.Replay.Steps[i].Action == replay.Persist {
+	for i, it := range s.OwnItems() {
+		if it.OnWire() && it.Meaning != 0 {
 			f.said[it.Meaning] = append(f.said[it.Meaning], produced{s, i})
 			by := spoken{it.Meaning, agentName(s)}
 			f.own[by] = append(f.own[by], produced{s, i})
@@ -155,9 +151,7 @@ func isForeignResult(s *rules.Subject, i int) bool {
 // a runtime writes at the start of every child does not count.
 func isBefore(s *delegation.Spawn, i int) bool {
 	it := &s.To.Items[i]
-	called := s.From.Items[s.Item].Time
-	return it.Role != session.System && !it.Flags.Has(session.Implicit) && !it.Time.IsZero() && !called.IsZero() &&
-		it.Time.Before(called.Add(-timeResolution))
+	return it.Role != session.System && !it.Flags.Has(session.Implicit) && isOlder(s, it)
 }
 
 // isStranger reports whether the item carries another agent's name than the child's,

@@ -100,7 +100,7 @@ func (b *batch) speaksBehind(result int, by func(*session.Item) bool) int {
 	for i := result + 1; i < len(b.Items) && !isPrompt(&b.Items[i]); i++ {
 		it := &b.Items[i]
 		answer := it.OnWire() && it.Role == session.Assistant && it.Text != 0 && len(it.Calls) == 0
-		if answer && by(it) && (b.Replay.Steps[i].Action == replay.Persist || b.isUndecided(i)) {
+		if answer && by(it) && (b.IsOwn(i) || b.isUndecided(i)) {
 			return i
 		}
 	}

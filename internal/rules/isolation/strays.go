@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/delegation"
 	"github.com/sessctl/sessctl/internal/session"
@@ -46,9 +45,8 @@ type talk struct {
 
 func talkOf(s *rules.Subject) *talk {
 	t := &talk{by: map[string][]int{}}
-	for i := range s.Items {
-		it := &s.Items[i]
-		if !it.OnWire() || s.Replay.Steps[i].Action != replay.Persist {
+	for i, it := range s.OwnItems() {
+		if !it.OnWire() {
 			continue
 		}
 		if isPrompt(it) || hasHandoff(it) {
@@ -82,7 +80,7 @@ func straysOf(s *delegation.Spawn, in *talk) []int {
 	made := map[string]bool{} // calls of the strays
 	for i := nextIndex(in.by[asked], s.Item); i < end; i++ {
 		it := &s.From.Items[i]
-		if !it.OnWire() || s.From.Replay.Steps[i].Action != replay.Persist {
+		if !s.From.OnWire(i) {
 			continue
 		}
 		switch {

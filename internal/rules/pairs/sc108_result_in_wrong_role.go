@@ -29,9 +29,8 @@ func reportInside(p *rules.Pass, s *rules.Subject, pair pairing.Pair) {
 		f.Related = []session.Place{s.ItemPlace(pair.Call.Item)}
 	}
 	if !s.IsHistory(f.Item) {
-		f.Fixes = []rules.Fix{{Title: "move the result after the message", Safety: rules.Lossless, Edits: []session.Edit{
-			{Op: session.Move, Ref: s.ResultPart(pair.Result), To: s.ID, After: s.ItemRef(s.AnswerPlace(pair.Call))},
-		}}}
+		f.SetFix(rules.Lossless, "move the result after the message",
+			session.Edit{Op: session.Move, Ref: s.ResultPart(pair.Result), To: s.ID, After: s.ItemRef(s.AnswerPlace(pair.Call))})
 		f.Failing = func(profile *rules.Profile) string {
 			return s.ProviderError(profile, min(pair.Call.Item, pair.Result.Item))
 		}

@@ -27,8 +27,8 @@ func userItems(s *rules.Subject, group answerGroup) []int {
 }
 
 func reportSpread(p *rules.Pass, j rules.Judged, turn int, parts []int) {
-	f := p.FindItem(j.Session, parts[0])
-	f.Items, f.Profile = parts, j.Profile
+	f := p.FindItems(j.Session, parts)
+	f.Profile = j.Profile
 	f.Message = "the results of one turn are spread over " + rules.CountedNoun(len(parts), "user message")
 	f.Related = []session.Place{j.ItemPlace(turn)}
 	f.Sent = "all these results in one message"

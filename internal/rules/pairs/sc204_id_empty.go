@@ -56,7 +56,7 @@ func reportNameless(p *rules.Pass, s *rules.Subject) {
 			f.AddSentence(s.HistoryReason(f.Item))
 			f.Related = []session.Place{s.ItemPlace(pair.Call.Item)}
 			if !s.IsHistory(f.Item) {
-				f.Fixes = []rules.Fix{{Title: "give the result the id of that call", Safety: rules.Lossless, Edits: []session.Edit{s.NameResult(pair.Result, id)}}}
+				f.SetFix(rules.Lossless, "give the result the id of that call", s.NameResult(pair.Result, id))
 			}
 			p.Report(f)
 		}

@@ -32,10 +32,7 @@ func reportArguments(p *rules.Pass, s *rules.Subject, at pairing.Occurrence) {
 	f.AddSentence(s.HistoryReason(f.Item))
 	if !s.IsHistory(f.Item) {
 		f.Failing = p.CallError(s, at)
-		f.Fixes = []rules.Fix{{
-			Title: "wrap the text of the arguments in a JSON object", Safety: rules.Lossless,
-			Edits: []session.Edit{{Op: session.Wrap, Ref: s.CallPart(at)}},
-		}}
+		f.SetFix(rules.Lossless, "wrap the text of the arguments in a JSON object", session.Edit{Op: session.Wrap, Ref: s.CallPart(at)})
 	}
 	p.Report(f)
 }

@@ -11,7 +11,7 @@ var unknownBlock = rules.Rule{
 	ID: "SC308", Name: "unknown-block", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree | rules.PerStore, Since: "0.1.0",
 	Title: "an unknown role or part of a message",
 	Run: func(p *rules.Pass) {
-		rules.ReportFaults(session.UnknownPart, func(found *rules.Finding, f *session.Fault) {
+		rules.ReportFaults(session.UnknownPart, func(_ *rules.Pass, found *rules.Finding, f *session.Fault) {
 			found.Message = rules.QuoteText(f.Field) + " is an unknown role or part of a message, so the model may never see it"
 			found.Message = cmp.Or(f.Detail, found.Message)
 			found.Discreet = rules.WithoutValues(found.Message)
@@ -42,8 +42,7 @@ func reportUnknownBlocks(p *rules.Pass, s *rules.Subject) {
 	if len(items) == 0 {
 		return
 	}
-	f := p.FindItem(s.Session, items[0])
-	f.Items = items
+	f := p.FindItems(s.Session, items)
 	f.Message = rules.CountedNoun(len(items), "message") + rules.VerbForm(len(items), " has", " have") + " parts of an unknown type (" + rules.JoinWords(names) + "), which the model may never see"
 	f.Discreet = rules.WithoutValues(f.Message)
 	p.Report(f)

@@ -32,8 +32,8 @@ func reportRefusals(p *rules.Pass, s *rules.Subject, refused []int) {
 	if !known && !again || !slices.Contains([]int{0, 400, 415, 422}, is.Status) {
 		return // of the others, the key, the account, the model, the length or the provider is the cause
 	}
-	f := p.FindItem(s.Session, refused[0])
-	f.Items, f.Count = refused, len(refused)
+	f := p.FindItems(s.Session, refused)
+	f.Count = len(refused)
 	if known {
 		f.Causes = said.Causes()
 	}
@@ -55,11 +55,9 @@ func reportRefusals(p *rules.Pass, s *rules.Subject, refused []int) {
 	if f.AddSentence(why); why != "" {
 		f.Severity, f.Failing = rules.Info, nil
 	} else if s.Mended {
-		fix := rules.Fix{Title: "take out " + rules.CountedNoun(len(refused), "recorded refusal") + " of what is repaired now; the receipt keeps " + rules.VerbForm(len(refused), "it", "them"), Safety: rules.Kept}
-		for _, i := range refused {
-			fix.Edits = append(fix.Edits, session.Edit{Op: session.Quarantine, Ref: s.ItemRef(i)})
-		}
-		f.Fixes = []rules.Fix{fix}
+		n := len(refused)
+		title := "take out " + rules.CountedNoun(n, "recorded refusal") + " of what is repaired now; the receipt keeps " + rules.VerbForm(n, "it", "them")
+		f.SetFix(rules.Kept, title, rules.QuarantineItems(s.Session, refused)...)
 	}
 	p.Report(f)
 }

@@ -16,12 +16,12 @@ var unansweredPrompts = rules.Rule{
 			return
 		}
 		slices.Reverse(list)
-		f := p.FindItem(s.Session, list[0])
-		f.Items, f.Count = list, len(list)
+		f := p.FindItems(s.Session, list)
+		f.Count = len(list)
 		f.Message = "the last " + rules.CountedNoun(len(list), "prompt") + " have no answer"
 		if f.AddSentence(s.Stalled.Why); s.Stalled.Why != "" {
 			f.Severity, f.Hides = rules.Warning, true
-			f.Fixes = []rules.Fix{{Title: s.Stalled.Way, Safety: rules.Manual}}
+			f.SetFix(rules.Manual, s.Stalled.Way)
 		}
 		p.Report(f)
 	}),

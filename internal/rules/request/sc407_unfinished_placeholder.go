@@ -1,7 +1,6 @@
 package request
 
 import (
-	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -11,7 +10,7 @@ var unfinishedPlaceholder = rules.Rule{
 	Title: "a streamed message that was never finished",
 	Run: rules.VisitViewers(func(p *rules.Pass, s *rules.Subject) {
 		for i := range s.Items {
-			if !s.Items[i].Flags.Has(session.Unfinished) || s.Replay.Steps[i].Action == replay.Skip && !isLast(s, i) {
+			if !s.Items[i].Flags.Has(session.Unfinished) || !s.IsOwn(i) && !isLast(s, i) {
 				continue // a leaked one is part of its leak
 			}
 			f := p.FindItem(s.Session, i)
@@ -27,7 +26,7 @@ var unfinishedPlaceholder = rules.Rule{
 				f.Severity = rules.Info
 			}
 			if p.Store.Closes && p.Store.WriterOf(s.Session) == session.WriterDead {
-				f.Fixes = []rules.Fix{{Title: "give the message the end of one that was cancelled", Safety: rules.Lossless, Edits: []session.Edit{closeMessage(f.Ref)}}}
+				f.SetFix(rules.Lossless, "give the message the end of one that was cancelled", closeMessage(f.Ref))
 			}
 			p.Report(f)
 		}

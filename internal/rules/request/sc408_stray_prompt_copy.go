@@ -20,8 +20,7 @@ var strayPromptCopy = rules.Rule{
 			if len(items) == 0 {
 				continue
 			}
-			f := p.FindItem(s.Session, items[0])
-			f.Items = items
+			f := p.FindItems(s.Session, items)
 			f.Message = rules.CountedNoun(len(items), "user message") + rules.VerbForm(len(items), " repeats", " repeat") + " the message before it word for word"
 			f.AddSentence("A run without a new question can have stored the end of its own prompt")
 			f.AddSentence(s.HistoryReason(items[0]))

@@ -1,0 +1,21 @@
+// Package lists has what package slices lacks.
+package lists
+
+import "slices"
+
+// MapEach is a list with each element in another form.
+func MapEach[A, B any](list []A, form func(A) B) []B {
+	out := make([]B, len(list))
+	for i, one := range list {
+		out[i] = form(one)
+	}
+	return out
+}
+
+// AppendNew appends a value to a list that does not have it.
+func AppendNew[T comparable](list []T, value T) []T {
+	if slices.Contains(list, value) {
+		return list
+	}
+	return append(list, value)
+}
