@@ -13,6 +13,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -97,13 +98,12 @@ func firstSentence(message string) string {
 	return strings.TrimSuffix(message, ".")
 }
 
-// HiddenLines say what --max-findings left out.
+// HiddenWords say what --max-findings left out.
+func HiddenWords(list []*hidden) []string { return lists.MapEach(list, (*hidden).Words) }
+
+// HiddenLines say it as a list.
 func HiddenLines(list []*hidden) document.List {
-	var items document.List
-	for _, h := range list {
-		items = append(items, Entry(h.Words()))
-	}
-	return items
+	return lists.MapEach(list, func(h *hidden) document.Item { return Entry(h.Words()) })
 }
 
 func sameSession(a, b *check.Finding) bool {
@@ -404,10 +404,7 @@ func besideBaseline(f *check.Finding, message string) string {
 // JudgeList says for which providers requests were checked, and why: "anthropic (the model is
 // claude-opus-4-1), generic (2 sessions: no model is named, and more)".
 func JudgeList(uses []check.Use) string {
-	var words []string
-	for _, p := range check.UsedProfiles(uses) {
-		words = append(words, p.Name+becauseClause(p, uses))
-	}
+	words := lists.MapEach(check.UsedProfiles(uses), func(p *rules.Profile) string { return p.Name + becauseClause(p, uses) })
 	return strings.Join(words, ", ")
 }
 
@@ -439,18 +436,20 @@ func becauseClause(p *rules.Profile, uses []check.Use) string {
 	return fmt.Sprintf(" (%s: %s, and more)", ui.Count(sessions, "session"), why[0])
 }
 
-// AnswerBlocks is what a provider says to the next request of the session.
-func AnswerBlocks(a *check.Answer) document.Document {
-	head := document.Words(Span(document.Strong, "The next request, to "+a.Profile.Name), " ("+cmp.Or(a.Why, "--profile")+")")
-	var facts document.Facts
-	for _, sentence := range AnswerSentences(a) {
-		facts = append(facts, document.Words(sentence))
+// AnswerBlocks are what providers say to the next request of the session.
+func AnswerBlocks(answers []check.Answer) document.Document {
+	var doc document.Document
+	for i := range answers {
+		a := &answers[i]
+		head := document.Words(Span(document.Strong, "The next request, to "+a.Profile.Name), " ("+cmp.Or(a.Why, "--profile")+")")
+		facts := lists.MapEach(AnswerSentences(a), func(said string) document.Text { return document.Words(said) })
+		doc = append(doc, document.Line(head), document.Facts(facts))
+		if a.Error != "" {
+			doc = append(doc, document.Quotation(document.Words(a.Error)))
+		}
+		doc = append(doc, document.Gap{})
 	}
-	doc := document.Document{document.Line(head), facts}
-	if a.Error != "" {
-		doc = append(doc, document.Quotation(document.Words(a.Error)))
-	}
-	return append(doc, document.Gap{})
+	return doc
 }
 
 // AnswerSentences say what becomes of the request. The provider's own words follow
@@ -505,8 +504,8 @@ func SeverityCounts(findings []*check.Finding) document.Text {
 func RefusedSessions(left []*check.Finding) []string {
 	var ids []string
 	for _, f := range left {
-		if f.IsRefused() && f.Session != "" && !slices.Contains(ids, f.Session) {
-			ids = append(ids, f.Session)
+		if f.IsRefused() && f.Session != "" {
+			ids = lists.AppendNew(ids, f.Session)
 		}
 	}
 	return ids

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
@@ -465,9 +466,7 @@ func (p *Part) addRejection(rule, text string, profile *rules.Profile) {
 	}
 	for i := range p.Rejected {
 		if known := &p.Rejected[i]; text != "" && known.Error == text {
-			if !slices.Contains(known.Rules, rule) {
-				known.Rules = append(known.Rules, rule)
-			}
+			known.Rules = lists.AppendNew(known.Rules, rule)
 			return
 		}
 	}
@@ -516,9 +515,7 @@ func (said *explained) rejectPart(s *rules.Subject, r *Request, p *Part, o *rule
 			continue
 		}
 		said.findings[f] = true
-		if !slices.Contains(rejection.Rules, f.Rule.ID) {
-			rejection.Rules = append(rejection.Rules, f.Rule.ID)
-		}
+		rejection.Rules = lists.AppendNew(rejection.Rules, f.Rule.ID)
 	}
 	said.texts[o.Error], said.texts[o.Told] = true, true
 	p.Rejected = append(p.Rejected, rejection)
@@ -575,8 +572,8 @@ func eachName(it *session.Item, own, server, names *[]string) {
 
 func (p *Part) noteRenamed(stored []string, sent map[string]string) {
 	for _, from := range stored {
-		if renaming := (Renaming{from, sent[from]}); renaming.To != from && !slices.Contains(p.Renamed, renaming) {
-			p.Renamed = append(p.Renamed, renaming)
+		if to := sent[from]; to != from {
+			p.Renamed = lists.AppendNew(p.Renamed, Renaming{from, to})
 		}
 	}
 }

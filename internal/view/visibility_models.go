@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/branch"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -172,10 +173,7 @@ func (s *coverage) recomputeSets() (unreadable int) {
 		bySession[of] = append(bySession[of], i)
 	}
 	for _, of := range order {
-		var events []branch.Event
-		for _, i := range bySession[of] {
-			events = append(events, s.events[i].modelEvent())
-		}
+		events := lists.MapEach(bySession[of], func(i int) branch.Event { return s.events[i].modelEvent() })
 		sets := branch.RecomputeLabels(events)
 		for n, i := range bySession[of] {
 			s.events[i].Set = sets.Labels[n]

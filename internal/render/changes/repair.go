@@ -11,6 +11,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/render/machine"
 	"github.com/sessctl/sessctl/internal/repair"
@@ -159,10 +160,7 @@ func (r *repairPage) footBlocks(plan *repair.Plan, store *session.Store, left []
 		return doc
 	}
 	doc = append(doc, triggerList(store.Triggers))
-	for _, advice := range store.Advice {
-		doc = append(doc, render.Say(advice))
-	}
-	return doc
+	return append(doc, render.SayEach(store.Advice)...)
 }
 
 func (r *repairPage) Ask(backup string, bytes int64, undo render.Command) error {
@@ -247,10 +245,7 @@ func refusedStill(left []*check.Finding, repaired bool) document.List {
 		return nil
 	}
 	const most = 3
-	named := make([]string, 0, most)
-	for _, id := range ids[:min(len(ids), most)] {
-		named = append(named, rules.ShortID(id))
-	}
+	named := lists.MapEach(ids[:min(len(ids), most)], rules.ShortID)
 	lead, reason := "The provider refuses the next request of ", ""
 	if repaired {
 		lead, reason = "The provider would still refuse the next request of ", " because of what remains"

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/diff"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -98,7 +99,7 @@ func (d *diffJSON) Tree(tree *diff.Tree) error {
 		s := &tree.Sessions[i]
 		d.sessions = append(d.sessions, diffSession{
 			ID: s.ID(), Root: tree.Root.ID, Change: s.Change, From: s.From, Into: s.Into, MovedOut: s.Left,
-			Fields: s.Fields, Items: mapList(s.Items, d.itemObject),
+			Fields: s.Fields, Items: lists.MapEach(s.Items, d.itemObject),
 		})
 	}
 	return nil

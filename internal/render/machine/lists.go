@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sessctl/sessctl/internal/config"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -132,8 +133,8 @@ func PrintStores(w io.Writer, tool render.Tool, kinds []render.KnownKind) error 
 		}
 		return at
 	}
-	return JSON(w, storesDocument{"sessctl.stores/1", tool, mapList(kinds, func(k render.KnownKind) jsonKind {
-		return jsonKind{k.Name, k.Title, mapList(k.Places, location)}
+	return JSON(w, storesDocument{"sessctl.stores/1", tool, lists.MapEach(kinds, func(k render.KnownKind) jsonKind {
+		return jsonKind{k.Name, k.Title, lists.MapEach(k.Places, location)}
 	})})
 }
 
@@ -169,7 +170,7 @@ type jsonRule struct {
 
 // PrintRules prints rules as a document.
 func PrintRules(w io.Writer, tool render.Tool, pages []render.Page) error {
-	return JSON(w, explainDocument{"sessctl.explain/1", tool, mapList(pages, func(p render.Page) jsonRule {
+	return JSON(w, explainDocument{"sessctl.explain/1", tool, lists.MapEach(pages, func(p render.Page) jsonRule {
 		r := p.Rule
 		return jsonRule{r.ID, r.Name, r.Title, r.Severity.String(), r.Safety.String(), r.Allow, r.Deep, r.Since, p.Markdown}
 	})})

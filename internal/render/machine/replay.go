@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/replay"
@@ -160,7 +161,7 @@ func (j *replayJSON) Close(end render.ReplayEnd) error {
 	if err := j.End(&end); err != nil {
 		return err
 	}
-	before, behind, err := j.aroundList(mapList(end.Findings, func(f *check.Finding) jsonFinding { return findingObject(j.Path, f) }), end.ExitCode)
+	before, behind, err := j.aroundList(lists.MapEach(end.Findings, func(f *check.Finding) jsonFinding { return findingObject(j.Path, f) }), end.ExitCode)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/branch"
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/view"
@@ -85,7 +86,7 @@ func viewDocumentOf(v *view.View, full bool) *viewDocument {
 		d.Lanes = viewLanesOf(v.Lanes)
 	}
 	if v.Borders != nil {
-		d.Borders = mapList(v.Borders, func(b view.Border) viewBorder { return viewBorderOf(&b, full) })
+		d.Borders = lists.MapEach(v.Borders, func(b view.Border) viewBorder { return viewBorderOf(&b, full) })
 	}
 	if v.Request != nil {
 		d.addRequest(v.Request, full)
@@ -127,7 +128,7 @@ func callIDs(it *session.Item) []string {
 	if it == nil || it.Kind != session.Message {
 		return nil
 	}
-	return mapList(it.Calls, func(c session.Call) string { return c.ID })
+	return lists.MapEach(it.Calls, func(c session.Call) string { return c.ID })
 }
 
 // ResultIDs are the ids of the calls that a message answers.
@@ -135,7 +136,7 @@ func ResultIDs(it *session.Item) []string {
 	if it == nil || it.Kind != session.Message {
 		return nil
 	}
-	return mapList(it.Results, func(r session.Result) string { return r.CallID })
+	return lists.MapEach(it.Results, func(r session.Result) string { return r.CallID })
 }
 
 // wholeText is what a row says: its text, or the texts of its results.
@@ -213,7 +214,7 @@ func (d *viewDocument) addRequest(r *view.Request, full bool) {
 	if r.AsIs {
 		d.Profile.Mode = "as-is"
 	}
-	d.Request = mapList(r.Parts, func(p view.Part) requestPart { return requestPartOf(&p, full) })
+	d.Request = lists.MapEach(r.Parts, func(p view.Part) requestPart { return requestPartOf(&p, full) })
 	d.Verdict = &verdict{
 		Verdict: r.Answer.Verdict.String(), Accepted: r.Answer.Verdict != check.Reject, Voice: r.Answer.Viewer,
 		Adjusted: r.Adjusted, Eased: r.Eased, Risk: r.Risk(), Closed: r.Closed,
@@ -237,16 +238,16 @@ func requestPartOf(p *view.Part, full bool) requestPart {
 	if full {
 		out.Text = wholeText(&p.Row)
 	}
-	out.Rejected = mapList(p.Rejected, func(f view.Rejection) requestFlaw { return requestFlaw{f.Rules, f.Error} })
-	out.Adjusted = mapList(p.Adjusted, func(a view.Adjustment) adjustment {
+	out.Rejected = lists.MapEach(p.Rejected, func(f view.Rejection) requestFlaw { return requestFlaw{f.Rules, f.Error} })
+	out.Adjusted = lists.MapEach(p.Adjusted, func(a view.Adjustment) adjustment {
 		return adjustment{a.Rule, a.Sent, map[bool]string{false: "adapter", true: "runtime"}[a.Runtime], a.Error}
 	})
-	out.Renamed = mapList(p.Renamed, func(name view.Renaming) renaming { return renaming{name.From, name.To} })
+	out.Renamed = lists.MapEach(p.Renamed, func(name view.Renaming) renaming { return renaming{name.From, name.To} })
 	return out
 }
 
 func maskedCalls(list []view.Masked) []maskedCall {
-	return mapList(list, func(m view.Masked) maskedCall { return maskedCall{m.Item, m.Call} })
+	return lists.MapEach(list, func(m view.Masked) maskedCall { return maskedCall{m.Item, m.Call} })
 }
 
 // viewLanes are what happened between agents; the items are in events.
@@ -281,7 +282,7 @@ func viewLanesOf(l *view.Lanes) *viewLanes {
 		}
 		return one
 	}
-	return &viewLanes{mapList(l.List, func(lane view.Lane) string { return lane.Name }), mapList(l.Steps, step)}
+	return &viewLanes{lists.MapEach(l.List, func(lane view.Lane) string { return lane.Name }), lists.MapEach(l.Steps, step)}
 }
 
 type viewBorder struct {
@@ -344,7 +345,7 @@ func viewBorderOf(b *view.Border, full bool) viewBorder {
 		goal := said(b.Goal)
 		out.Goal = &goal
 	}
-	out.In = mapList(b.Given, func(i int) borderGiven {
+	out.In = lists.MapEach(b.Given, func(i int) borderGiven {
 		it := &b.Child.Items[i]
 		given := borderGiven{Item: i, Kind: it.Kind.String(), Role: it.Role.String(), Implicit: it.Flags.Has(session.Implicit)}
 		if it.Body != nil {
@@ -355,7 +356,7 @@ func viewBorderOf(b *view.Border, full bool) viewBorder {
 	if o := b.Out; o != nil {
 		out.Out = &borderOut{o.Item, o.Answer, o.Result.IsError, o.Result.Pending, said(o.Result.Text)}
 	}
-	out.Besides = mapList(b.Crossed, func(f *check.Finding) borderFound {
+	out.Besides = lists.MapEach(b.Crossed, func(f *check.Finding) borderFound {
 		return borderFound{f.Rule.ID, f.Severity.String(), render.FindingPlace(f), f.Message}
 	})
 	return out
@@ -442,10 +443,10 @@ func (d *viewDocument) addVisibility(v *view.View, full bool) {
 		d.Recomputed = d.Recomputed || m.Recomputed
 		d.Unreadable += m.Unreadable
 	}
-	d.Tokens = mapList(asked.Holders, func(h view.Holder) tokenHolder {
+	d.Tokens = lists.MapEach(asked.Holders, func(h view.Holder) tokenHolder {
 		return tokenHolder{h.Agent, branchLabel(h.Branch), h.Invocation, h.Tokens, h.Sees}
 	})
-	d.Events = mapList(asked.Events, func(e view.Event) viewEvent { return visibleEvent(asked, &e, full) })
+	d.Events = lists.MapEach(asked.Events, func(e view.Event) viewEvent { return visibleEvent(asked, &e, full) })
 }
 
 func visibleEvent(v *view.Visibility, e *view.Event, full bool) viewEvent {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/errtext"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/why"
 )
@@ -120,9 +121,9 @@ func PrintDiagnosis(d *why.Diagnosis, o render.WhyOptions) error {
 	doc := whyDocument{
 		Schema: whySchema, Tool: o.Tool, Verdict: d.Verdict, Chosen: d.Chosen, Cause: d.Cause, More: d.More, Mapped: d.Mapped, Absent: d.Absent,
 		Next: d.Next, Broken: d.Broken, ExitCode: o.ExitCode,
-		Searched:   mapList(d.Searched, func(s why.Searched) whySearched { return whySearched(s) }),
-		Candidates: mapList(d.Candidates, func(c why.Candidate) whySession { return whySession{c.Store, c.ID, c.Title, c.Touched} }),
-		Findings: mapList(d.Findings, func(f *check.Finding) whyFinding {
+		Searched:   lists.MapEach(d.Searched, func(s why.Searched) whySearched { return whySearched(s) }),
+		Candidates: lists.MapEach(d.Candidates, func(c why.Candidate) whySession { return whySession{c.Store, c.ID, c.Title, c.Touched} }),
+		Findings: lists.MapEach(d.Findings, func(f *check.Finding) whyFinding {
 			return whyFinding{f.Rule.ID, f.Rule.Name, f.Session, f.Items, f.ReportedMessage()}
 		}),
 	}
@@ -131,7 +132,7 @@ func PrintDiagnosis(d *why.Diagnosis, o render.WhyOptions) error {
 	}
 	if a := d.Pasted; a != nil {
 		doc.Pasted = &whyPasted{Recognised: a.Kind != errtext.Unknown, From: a.From, Meaning: a.Meaning, Rules: append([]string{}, a.Rules...), IsCause: a.IsCause(), Next: a.Next,
-			Also: mapList(a.Also, func(s errtext.Said) whyAlso {
+			Also: lists.MapEach(a.Also, func(s errtext.Said) whyAlso {
 				return whyAlso{s.Kind.String(), s.From, s.Meaning, append([]string{}, s.Rules...), s.IsCause(), s.Next}
 			})}
 	}

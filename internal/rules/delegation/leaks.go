@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -49,11 +50,9 @@ func stateOf(d *replay.Delegation) leakState {
 // findLeak begins a finding of a leak rule: which items it is about, and in a sentence of
 // which the rule adds the end, whose messages they are.
 func findLeak(p *rules.Pass, s *rules.Subject, d *replay.Delegation) rules.Finding {
-	f := p.FindItem(s.Session, d.Leaked[0].Item)
+	f := p.FindItems(s.Session, lists.MapEach(d.Leaked, func(l replay.Leaked) int { return l.Item }))
 	f.Call = d.Call().ID
-	f.Items = nil
 	for _, l := range d.Leaked {
-		f.Items = append(f.Items, l.Item)
 		if l.Item != f.Item {
 			f.Related = append(f.Related, s.ItemPlace(l.Item))
 		}
@@ -94,15 +93,12 @@ func reportLeak(p *rules.Pass, s *rules.Subject, d *replay.Delegation, f rules.F
 // leakedAgents names the agents whose items leaked: `sub-agent "worker"`, and `"root"` where that
 // is the name of the caller, too.
 func leakedAgents(s *rules.Subject, d *replay.Delegation) string {
-	var names []string
-	seen := map[string]bool{}
+	var agents []string
 	for _, l := range d.Leaked {
-		if a := s.Items[l.Item].Agent; !seen[a] {
-			seen[a] = true
-			names = append(names, rules.AgentName(a))
-		}
+		agents = lists.AppendNew(agents, s.Items[l.Item].Agent)
 	}
-	if seen[""] || seen[d.Caller()] {
+	names := lists.MapEach(agents, rules.AgentName)
+	if slices.Contains(agents, "") || slices.Contains(agents, d.Caller()) {
 		return rules.JoinWords(names)
 	}
 	return rules.VerbForm(len(names), "sub-agent ", "sub-agents ") + rules.JoinWords(names)

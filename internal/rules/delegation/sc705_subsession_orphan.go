@@ -101,13 +101,10 @@ func attachFix(caller, s *rules.Subject, d *replay.Delegation) rules.Fix {
 	case d.Call().Delegation.Blocking:
 		place = lastStaying(caller, d.Result)
 	}
-	return rules.Fix{
-		Title: "add a reference to the sub-session after its call", Safety: rules.Lossless,
-		Edits: []session.Edit{{
-			Op: session.Insert, To: caller.ID, After: caller.ItemRef(place),
-			New: &session.NewItem{Kind: session.SubSession, Child: s.ID, Rule: "SC705"},
-		}},
-	}
+	return rules.NewFix(rules.Lossless, "add a reference to the sub-session after its call", session.Edit{
+		Op: session.Insert, To: caller.ID, After: caller.ItemRef(place),
+		New: &session.NewItem{Kind: session.SubSession, Child: s.ID, Rule: "SC705"},
+	})
 }
 
 // lacksReference: the lost item refers to the sub-session of the finding.

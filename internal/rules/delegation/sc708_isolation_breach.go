@@ -1,6 +1,7 @@
 package delegation
 
 import (
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -58,11 +59,8 @@ func nextSaid(s *session.Session, from int) int {
 }
 
 func reportBreach(p *rules.Pass, parent, child *session.Session, pairs []CopiedPair) {
-	f := p.FindItem(child, pairs[0].Child)
-	for _, pair := range pairs {
-		f.Items = append(f.Items, pair.Child)
-		f.Related = append(f.Related, parent.ItemPlace(pair.Parent))
-	}
+	f := p.FindItems(child, lists.MapEach(pairs, func(pair CopiedPair) int { return pair.Child }))
+	f.Related = lists.MapEach(pairs, func(pair CopiedPair) session.Place { return parent.ItemPlace(pair.Parent) })
 	f.Message = "the sub-session begins with a copy of " + rules.CountedNoun(len(pairs), "message") + " of its parent " + rules.ShortID(parent.ID)
 	f.AddSentence("Nothing says that this copy is intended")
 	p.Report(f)

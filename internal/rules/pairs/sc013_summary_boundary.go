@@ -91,7 +91,5 @@ func moveBoundary(s *rules.Subject, summary, entry int) rules.Fix {
 	if entry == 0 {
 		title = "set the summary to keep no tail"
 	}
-	return rules.Fix{Title: title, Safety: rules.Lossless, Edits: []session.Edit{
-		{Op: session.Set, Ref: s.ItemRef(summary), Field: "first_kept_entry", Value: &value},
-	}}
+	return rules.NewFix(rules.Lossless, title, session.Edit{Op: session.Set, Ref: s.ItemRef(summary), Field: "first_kept_entry", Value: &value})
 }

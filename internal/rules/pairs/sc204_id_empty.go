@@ -85,10 +85,7 @@ func nameFor(s *rules.Subject, at pairing.Occurrence, lonely bool, answers []pai
 		return rules.Fix{Title: "give the call the id of the only result after it", Safety: rules.Lossless, Edits: []session.Edit{s.NameCall(at, id)}}
 	}
 	id := names.plainID(at.Item, at.Nth)
-	return rules.Fix{
-		Title: "give the call and its result the id " + rules.QuoteText(id), Safety: rules.Lossless,
-		Edits: []session.Edit{s.NameCall(at, id), s.NameResult(answers[0], id)},
-	}
+	return rules.NewFix(rules.Lossless, "give the call and its result the id "+rules.QuoteText(id), s.NameCall(at, id), s.NameResult(answers[0], id))
 }
 
 // countNameless counts the calls of a turn that have no id.

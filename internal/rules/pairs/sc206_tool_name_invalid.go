@@ -3,6 +3,7 @@ package pairs
 import (
 	"strconv"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -25,10 +26,8 @@ var toolNameInvalid = rules.Rule{
 
 func reportNames(p *rules.Pass, j rules.Judged, at []pairing.Occurrence, severity rules.Severity, message string) {
 	f := findNames(p, j, at, severity, message, func(c *session.Call) string { return c.Name })
-	var names []string
-	for _, at := range sentCalls(j.Subject, func(*session.Call) bool { return true }) {
-		names = append(names, j.CallAt(at).Name)
-	}
+	all := sentCalls(j.Subject, func(*session.Call) bool { return true })
+	names := lists.MapEach(all, func(at pairing.Occurrence) string { return j.CallAt(at).Name })
 	sent := rules.SentFor(j.Profile.ToolName, j.CallAt(at[0]).Name, names)
 	f.Sent = quotedShort(sent) + " as the name of the first of these tools, wherever it appears"
 	p.Report(f)

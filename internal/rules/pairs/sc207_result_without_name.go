@@ -1,8 +1,7 @@
 package pairs
 
 import (
-	"slices"
-
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/rules"
 )
@@ -39,13 +38,8 @@ func namelessResults(s *rules.Subject) []pairing.Pair {
 func reportWithoutName(p *rules.Pass, j rules.Judged, pairs []pairing.Pair) {
 	first := pairs[0]
 	f := p.FindCall(j.Subject, first.Result, j.CallAt(first.Call).ID)
-	f.Profile, f.Items = j.Profile, nil
-	f.Count = len(pairs)
-	for _, pair := range pairs {
-		f.Items = append(f.Items, pair.Result.Item)
-	}
-	slices.Sort(f.Items)
-	f.Items = slices.Compact(f.Items)
+	f.Profile, f.Count = j.Profile, len(pairs)
+	f.Items = rules.SortUnique(lists.MapEach(pairs, func(pair pairing.Pair) int { return pair.Result.Item }))
 	f.Message = rules.CountedNoun(len(pairs), "result") + rules.VerbForm(len(pairs), " does not name its tool", " do not name their tools")
 	f.Sent = "the tool name of the call"
 	f.ProviderError = j.Profile.ErrorText("SC207", rules.Said{Message: j.WireIndex(j.Profile, first.Result.Item), Block: first.Result.Nth, ID: f.Call})

@@ -3,6 +3,7 @@ package request
 import (
 	"cmp"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -26,16 +27,15 @@ var unknownBlock = rules.Rule{
 func reportUnknownBlocks(p *rules.Pass, s *rules.Subject) {
 	var items []int
 	var names []string
-	told, seen := s.FaultyItems(session.UnknownPart), map[string]bool{}
+	told := s.FaultyItems(session.UnknownPart)
 	for i := range s.Items {
 		if !s.Items[i].HasBlock(session.UnknownBlock) || told[i] {
 			continue
 		}
 		items = append(items, i)
 		for n := range s.Items[i].Blocks {
-			if b := &s.Items[i].Blocks[n]; b.Kind == session.UnknownBlock && !seen[b.Name] {
-				seen[b.Name] = true
-				names = append(names, rules.QuoteText(b.Name))
+			if b := &s.Items[i].Blocks[n]; b.Kind == session.UnknownBlock {
+				names = lists.AppendNew(names, rules.QuoteText(b.Name))
 			}
 		}
 	}

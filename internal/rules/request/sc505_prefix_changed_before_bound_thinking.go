@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -68,9 +69,7 @@ func reportPrefix(p *rules.Pass, j rules.Judged, written []int, at []rules.Spot)
 	case !slices.ContainsFunc(models, mayBind):
 		f.Severity = rules.Info
 	}
-	for _, b := range at {
-		f.Related = append(f.Related, j.ItemPlace(b.Item))
-	}
+	f.Related = lists.MapEach(at, func(b rules.Spot) session.Place { return j.ItemPlace(b.Item) })
 	f.Message = fmt.Sprintf("a repair wrote item %d before %s", f.Item, rules.CountedNoun(len(at), "signed thinking block"))
 	f.AddSentence(fmt.Sprintf("A model that binds its thinking to the history refuses such blocks unless the request sets prefix_mismatch_behavior to \"drop_block\" "+
 		"or leaves out all thinking after item %d", f.Item))
