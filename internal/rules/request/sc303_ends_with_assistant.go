@@ -14,7 +14,7 @@ var endsWithAssistant = rules.Rule{
 			return
 		}
 		f := p.FindSent(j, []int{last}, rules.Said{})
-		f.Message = "the request ends with an answer of the assistant. If it is sent like this, the model has to return that answer."
+		f.Message = "the request ends with an answer of the assistant. If it is sent like this, the model has to continue that answer."
 		f.Sent = "a user message after it"
 		p.Report(f)
 	}),

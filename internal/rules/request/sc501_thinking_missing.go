@@ -21,7 +21,7 @@ var thinkingMissing = rules.Rule{
 			}
 			f := p.FindSent(j, []int{item}, rules.Said{Name: begins})
 			f.Message = "thinking is on, but the last turn with tool calls does not begin with thinking"
-			f.AddSentence("That thinking cannot be restored: turn thinking off, or return with a new user message")
+			f.AddSentence("That thinking cannot be restored: turn thinking off, or continue with a new user message")
 			p.Report(f)
 		}
 	}),
