@@ -19,3 +19,18 @@ func AppendNew[T comparable](list []T, value T) []T {
 	}
 	return append(list, value)
 }
+
+// GroupBy parts a list into groups with the same key, in the order in which they begin.
+func GroupBy[T any, K comparable](list []T, key func(T) K) [][]T {
+	var groups [][]T
+	at := map[K]int{}
+	for _, one := range list {
+		n, known := at[key(one)]
+		if !known {
+			n, groups = len(groups), append(groups, nil)
+			at[key(one)] = n
+		}
+		groups[n] = append(groups[n], one)
+	}
+	return groups
+}

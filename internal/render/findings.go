@@ -223,7 +223,6 @@ func LimitFindings(findings []*check.Finding, n int) (shown []*check.Finding, le
 	if n == 0 {
 		return findings, nil
 	}
-	byRule := map[*rules.Rule]*hidden{}
 	newest := slices.Clone(findings)
 	slices.SortStableFunc(newest, func(a, b *check.Finding) int { return conversationStart(b).Compare(conversationStart(a)) })
 	counts, kept := map[*rules.Rule]int{}, map[*check.Finding]bool{}
@@ -231,21 +230,16 @@ func LimitFindings(findings []*check.Finding, n int) (shown []*check.Finding, le
 		counts[f.Rule]++
 		kept[f] = counts[f.Rule] <= n
 	}
-	for _, f := range findings {
-		if kept[f] {
-			shown = append(shown, f)
-			continue
+	shown = slices.DeleteFunc(slices.Clone(findings), func(f *check.Finding) bool { return !kept[f] })
+	others := slices.DeleteFunc(slices.Clone(findings), func(f *check.Finding) bool { return kept[f] })
+	for _, list := range lists.GroupBy(others, func(f *check.Finding) *rules.Rule { return f.Rule }) {
+		h := &hidden{Rule: list[0].Rule, findings: len(list), sessions: map[string]bool{}}
+		for _, f := range list {
+			if f.Session != "" {
+				h.sessions[f.Session] = true
+			}
 		}
-		h := byRule[f.Rule]
-		if h == nil {
-			h = &hidden{Rule: f.Rule, sessions: map[string]bool{}}
-			byRule[f.Rule] = h
-			left = append(left, h)
-		}
-		h.findings++
-		if f.Session != "" {
-			h.sessions[f.Session] = true
-		}
+		left = append(left, h)
 	}
 	return shown, left
 }
@@ -263,15 +257,11 @@ func CountSessions(findings []*check.Finding) int {
 
 // ByRule are the findings of each rule and severity, the worst first.
 func ByRule(findings []*check.Finding) [][]*check.Finding {
-	var all [][]*check.Finding
-	for _, f := range findings {
-		at := slices.IndexFunc(all, func(g []*check.Finding) bool { return g[0].Rule == f.Rule && g[0].Severity == f.Severity })
-		if at < 0 {
-			at = len(all)
-			all = append(all, nil)
-		}
-		all[at] = append(all[at], f)
+	type kind struct {
+		*rules.Rule
+		rules.Severity
 	}
+	all := lists.GroupBy(findings, func(f *check.Finding) kind { return kind{f.Rule, f.Severity} })
 	slices.SortStableFunc(all, func(a, b []*check.Finding) int { return cmp.Compare(b[0].Severity, a[0].Severity) })
 	return all
 }

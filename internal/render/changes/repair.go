@@ -286,24 +286,13 @@ func triggerList(list []session.Trigger) document.List {
 // allowableRepairs says which repairs are made where somebody allows them: those that are
 // likely and not certain, or that cost something.
 func (r *repairPage) allowableRepairs(left []*check.Finding) document.List {
-	var words []string // in the order of the findings
-	of := map[string][]string{}
-	for _, f := range left {
-		key := strings.Join(f.MissingWords(r.Allowed), ",")
-		if key == "" {
-			continue
-		}
-		if of[key] == nil {
-			words = append(words, key)
-		}
-		of[key] = append(of[key], f.Rule.ID)
-	}
+	missing := func(f *check.Finding) string { return strings.Join(f.MissingWords(r.Allowed), ",") }
 	var list document.List
-	for _, key := range words {
-		count := len(of[key])
-		slices.Sort(of[key])
-		said := fmt.Sprintf("With --allow %s, %d of these would be repaired (%s).", key, count, strings.Join(slices.Compact(of[key]), ", "))
-		list = append(list, render.Entry(said))
+	for _, found := range lists.GroupBy(left, missing) {
+		if words := missing(found[0]); words != "" {
+			ids := rules.SortUnique(lists.MapEach(found, func(f *check.Finding) string { return f.Rule.ID }))
+			list = append(list, render.Entry(fmt.Sprintf("With --allow %s, %d of these would be repaired (%s).", words, len(found), strings.Join(ids, ", "))))
+		}
 	}
 	return list
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -304,8 +305,7 @@ func (l *loop) pathText() string {
 // share is a session that several calls of one conversation have as their child.
 type share struct {
 	child  *rules.Subject
-	root   *session.Session // the conversation
-	spawns []Spawn          // two or more, in the order of the sessions and items
+	spawns []Spawn // two or more, in the order of the sessions and items
 }
 
 // sharing is who shares what in a tree.
@@ -331,23 +331,18 @@ func sharingCalls(p *rules.Pass) []Spawn { return treeSharing(p).callers }
 
 func findSharing(p *rules.Pass) *sharing {
 	sh := &sharing{callers: originalSpawns(findCallers(p)), calls: map[*rules.Subject]int{}, of: map[string][]int{}}
+	for _, sp := range sh.callers {
+		sh.calls[sp.To]++
+	}
 	type key struct {
 		child *rules.Subject
 		root  *session.Session
 	}
-	var list []share
-	at := map[key]int{}
-	for _, sp := range sh.callers {
-		sh.calls[sp.To]++
-		k := key{sp.To, conversationRoot(p, sp.From.Session)}
-		n, known := at[k]
-		if !known {
-			n, list = len(list), append(list, share{child: k.child, root: k.root})
-			at[k] = n
+	for _, spawns := range lists.GroupBy(sh.callers, func(sp Spawn) key { return key{sp.To, conversationRoot(p, sp.From.Session)} }) {
+		if len(spawns) > 1 {
+			sh.shares = append(sh.shares, share{child: spawns[0].To, spawns: spawns})
 		}
-		list[n].spawns = append(list[n].spawns, sp)
 	}
-	sh.shares = slices.DeleteFunc(list, func(s share) bool { return len(s.spawns) < 2 })
 	for i, s := range sh.shares {
 		sh.of[s.child.ID] = append(sh.of[s.child.ID], i)
 	}

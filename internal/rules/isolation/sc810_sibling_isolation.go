@@ -3,6 +3,7 @@ package isolation
 import (
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/delegation"
@@ -28,21 +29,10 @@ type siblingCopy struct {
 
 // reportSiblings reports the copies of a child, those of one sibling together.
 func reportSiblings(p *rules.Pass, child *rules.Subject, copies []siblingCopy) {
-	found := map[*rules.Subject][]int{}
-	var from []*rules.Subject
-	see := map[*rules.Subject][]session.Place{}
-	for _, c := range copies {
-		by := c.from.by
-		if found[by] == nil {
-			from = append(from, by)
-		}
-		found[by] = append(found[by], c.item)
-		see[by] = append(see[by], by.ItemPlace(c.from.item))
-	}
-	for _, sibling := range from {
-		f := p.FindItems(child.Session, found[sibling])
-		f.Related = see[sibling]
-		f.Message = rules.CountedNoun(len(f.Items), "item") + " of " + whoseName(child) + " can only come from its sibling " + whoseName(sibling)
+	for _, theirs := range lists.GroupBy(copies, func(c siblingCopy) *rules.Subject { return c.from.by }) {
+		f := p.FindItems(child.Session, lists.MapEach(theirs, func(c siblingCopy) int { return c.item }))
+		f.Related = lists.MapEach(theirs, func(c siblingCopy) session.Place { return c.from.by.ItemPlace(c.from.item) })
+		f.Message = rules.CountedNoun(len(theirs), "item") + " of " + whoseName(child) + " can only come from its sibling " + whoseName(theirs[0].from.by)
 		p.Report(f)
 	}
 }

@@ -142,29 +142,18 @@ func exceededTime(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
 // sessionDuration is the time from a session's first item to its last, as far as items have
 // times.
 func sessionDuration(s *rules.Subject) time.Duration {
-	var first, last time.Time
+	var whole span
 	for _, it := range s.OwnItems() {
-		if it.Time.IsZero() {
-			continue
-		}
-		if first.IsZero() || it.Time.Before(first) {
-			first = it.Time
-		}
-		if it.Time.After(last) {
-			last = it.Time
-		}
+		whole = whole.including(it.Time)
 	}
-	return last.Sub(first)
+	return whole.last.Sub(whole.first)
 }
 
 // filesWritten are the files that a session wrote, each once.
 func filesWritten(s *rules.Subject) []fileUse {
-	known := map[string]bool{}
-	return slices.DeleteFunc(sessionFiles(s), func(use fileUse) bool {
-		again := !use.writes || known[use.path]
-		known[use.path] = known[use.path] || use.writes
-		return again
-	})
+	written := slices.DeleteFunc(sessionFiles(s), func(use fileUse) bool { return !use.writes })
+	ofEach := lists.GroupBy(written, func(use fileUse) string { return use.path })
+	return lists.MapEach(ofEach, func(uses []fileUse) fileUse { return uses[0] })
 }
 
 func itemsOf(files []fileUse) []int {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -32,18 +33,9 @@ type batch struct {
 }
 
 func delegationBatches(s *rules.Subject) []batch {
-	var list []batch
-	for _, d := range s.Replay.Delegations {
-		if !d.Call().Delegation.Blocking {
-			continue
-		}
-		if n := len(list); n > 0 && list[n-1].item == d.Item {
-			list[n-1].calls = append(list[n-1].calls, d)
-			continue
-		}
-		list = append(list, batch{Subject: s, item: d.Item, calls: []*replay.Delegation{d}})
-	}
-	return list
+	awaited := slices.DeleteFunc(slices.Clone(s.Replay.Delegations), func(d *replay.Delegation) bool { return !d.Call().Delegation.Blocking })
+	groups := lists.GroupBy(awaited, func(d *replay.Delegation) int { return d.Item })
+	return lists.MapEach(groups, func(calls []*replay.Delegation) batch { return batch{Subject: s, item: calls[0].Item, calls: calls} })
 }
 
 // findBatch starts a finding at an item that follows from a batch.
