@@ -475,6 +475,21 @@ func AnswerSentences(a *check.Answer) []string {
 	return append(sentences, says+":")
 }
 
+// Severities count findings.
+type Severities struct {
+	Errors   int `json:"errors"`
+	Warnings int `json:"warnings"`
+	Infos    int `json:"infos"`
+}
+
+// Add counts further findings.
+func (s *Severities) Add(findings []*check.Finding) {
+	count := (&check.Result{Findings: findings}).Count
+	s.Errors += count(rules.Error)
+	s.Warnings += count(rules.Warning)
+	s.Infos += count(rules.Info)
+}
+
 // SeverityCounts is "1 error, 2 infos".
 func SeverityCounts(findings []*check.Finding) document.Text {
 	var parts document.Text

@@ -85,12 +85,10 @@ type Fix struct {
 }
 
 type jsonSummary struct {
-	Sessions int     `json:"sessions"`
-	Items    int     `json:"items"`
-	Errors   int     `json:"errors"`
-	Warnings int     `json:"warnings"`
-	Infos    int     `json:"infos"`
-	Seconds  float64 `json:"seconds"`
+	Sessions int `json:"sessions"`
+	Items    int `json:"items"`
+	render.Severities
+	Seconds float64 `json:"seconds"`
 }
 
 // checkJSON collects everything for one document.
@@ -143,9 +141,7 @@ func (c *checkJSON) addStore(r *check.Result, took time.Duration) {
 	s := &c.summary
 	s.Sessions += r.Sessions
 	s.Items += r.Items
-	s.Errors += r.Count(rules.Error)
-	s.Warnings += r.Count(rules.Warning)
-	s.Infos += r.Count(rules.Info)
+	s.Severities.Add(r.Findings)
 	s.Seconds = math.Round((s.Seconds+took.Seconds())*1000) / 1000
 }
 

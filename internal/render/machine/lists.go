@@ -18,23 +18,17 @@ import (
 const lsSchema = "sessctl.ls/1"
 
 type lsRow struct {
-	Type        string    `json:"type,omitzero"` // in ndjson only
-	Store       string    `json:"store"`
-	ID          string    `json:"id"`
-	Parent      string    `json:"parent,omitzero"`
-	Title       string    `json:"title,omitzero"`
-	Created     time.Time `json:"created,omitzero"`
-	Updated     time.Time `json:"updated,omitzero"`
-	Items       *int      `json:"items,omitzero"`
-	SubSessions int       `json:"sub_sessions"`
-	Agents      []string  `json:"agents,omitzero"`
-	Health      *lsHealth `json:"health,omitzero"`
-}
-
-type lsHealth struct {
-	Errors   int `json:"errors"`
-	Warnings int `json:"warnings"`
-	Infos    int `json:"infos"`
+	Type        string             `json:"type,omitzero"` // in ndjson only
+	Store       string             `json:"store"`
+	ID          string             `json:"id"`
+	Parent      string             `json:"parent,omitzero"`
+	Title       string             `json:"title,omitzero"`
+	Created     time.Time          `json:"created,omitzero"`
+	Updated     time.Time          `json:"updated,omitzero"`
+	Items       *int               `json:"items,omitzero"`
+	SubSessions int                `json:"sub_sessions"`
+	Agents      []string           `json:"agents,omitzero"`
+	Health      *render.Severities `json:"health,omitzero"`
 }
 
 type lsDocument struct {
@@ -98,7 +92,7 @@ func lsRowOf(r *render.Row, store *session.Store) lsRow {
 	}
 	if !store.Brief {
 		row.Agents = append([]string{}, r.Agents...)
-		row.Health = &lsHealth{r.Health[rules.Error], r.Health[rules.Warning], r.Health[rules.Info]}
+		row.Health = &render.Severities{Errors: r.Health[rules.Error], Warnings: r.Health[rules.Warning], Infos: r.Health[rules.Info]}
 	}
 	return row
 }

@@ -153,23 +153,18 @@ func wholeText(r *view.Row) string {
 
 // requestPart is one part of what the next run sends.
 type requestPart struct {
-	Message  *int          `json:"message,omitzero"`
-	Messages int           `json:"messages,omitzero"` // when it is several
-	Role     string        `json:"role,omitzero"`
-	Item     *int          `json:"item,omitzero"` // absent for what the runtime adds
-	Kind     string        `json:"kind"`          // of the item, or instructions, summary, input
-	Sent     bool          `json:"sent"`
-	Calls    []string      `json:"calls,omitempty"`
-	Results  []string      `json:"results,omitempty"`
-	Text     string        `json:"text,omitzero"` // only with --full
-	Rejected []requestFlaw `json:"rejected,omitempty"`
-	Adjusted []adjustment  `json:"adjusted,omitempty"`
-	Renamed  []renaming    `json:"renamed,omitempty"`
-}
-
-type requestFlaw struct {
-	Rules []string `json:"rules,omitempty"`
-	Error string   `json:"error,omitzero"`
+	Message  *int             `json:"message,omitzero"`
+	Messages int              `json:"messages,omitzero"` // when it is several
+	Role     string           `json:"role,omitzero"`
+	Item     *int             `json:"item,omitzero"` // absent for what the runtime adds
+	Kind     string           `json:"kind"`          // of the item, or instructions, summary, input
+	Sent     bool             `json:"sent"`
+	Calls    []string         `json:"calls,omitempty"`
+	Results  []string         `json:"results,omitempty"`
+	Text     string           `json:"text,omitzero"` // only with --full
+	Rejected []view.Rejection `json:"rejected,omitempty"`
+	Adjusted []adjustment     `json:"adjusted,omitempty"`
+	Renamed  []view.Renaming  `json:"renamed,omitempty"`
 }
 
 type adjustment struct {
@@ -177,11 +172,6 @@ type adjustment struct {
 	Sent  string `json:"sent"`
 	By    string `json:"by"`
 	Error string `json:"error,omitzero"`
-}
-
-type renaming struct {
-	From string `json:"from"`
-	To   string `json:"to"`
 }
 
 // recipient says whose request it is.
@@ -192,21 +182,16 @@ type recipient struct {
 }
 
 type verdict struct {
-	Verdict  string       `json:"verdict"`
-	Accepted bool         `json:"accepted"`
-	Voice    string       `json:"voice,omitzero"`
-	Adjusted int          `json:"adjusted,omitzero"`
-	Eased    int          `json:"eased,omitzero"`
-	Error    string       `json:"error,omitzero"`
-	Risk     string       `json:"risk,omitzero"`
-	Closed   bool         `json:"closed,omitzero"`
-	Invented []maskedCall `json:"invented,omitempty"`
-	Dropped  []maskedCall `json:"dropped,omitempty"`
-}
-
-type maskedCall struct {
-	Item int    `json:"item"`
-	Call string `json:"call"`
+	Verdict  string        `json:"verdict"`
+	Accepted bool          `json:"accepted"`
+	Voice    string        `json:"voice,omitzero"`
+	Adjusted int           `json:"adjusted,omitzero"`
+	Eased    int           `json:"eased,omitzero"`
+	Error    string        `json:"error,omitzero"`
+	Risk     string        `json:"risk,omitzero"`
+	Closed   bool          `json:"closed,omitzero"`
+	Invented []view.Masked `json:"invented,omitempty"`
+	Dropped  []view.Masked `json:"dropped,omitempty"`
 }
 
 func (d *viewDocument) addRequest(r *view.Request, full bool) {
@@ -223,14 +208,14 @@ func (d *viewDocument) addRequest(r *view.Request, full bool) {
 		d.Verdict.Error = r.Answer.Error
 	}
 	if r.Masking != nil {
-		d.Verdict.Invented, d.Verdict.Dropped = maskedCalls(r.Masking.Invented), maskedCalls(r.Masking.Dropped)
+		d.Verdict.Invented, d.Verdict.Dropped = r.Masking.Invented, r.Masking.Dropped
 	}
 }
 
 func requestPartOf(p *view.Part, full bool) requestPart {
 	out := requestPart{
 		Message: itemIndex(p.Message), Role: p.Role, Item: itemIndex(p.Row.Item), Kind: p.Kind(), Sent: !p.Unsent,
-		Calls: callIDs(p.Row.Stored), Results: ResultIDs(p.Row.Stored),
+		Calls: callIDs(p.Row.Stored), Results: ResultIDs(p.Row.Stored), Rejected: p.Rejected, Renamed: p.Renamed,
 	}
 	if p.Last > p.Message {
 		out.Messages = p.Last - p.Message + 1
@@ -238,16 +223,10 @@ func requestPartOf(p *view.Part, full bool) requestPart {
 	if full {
 		out.Text = wholeText(&p.Row)
 	}
-	out.Rejected = lists.MapEach(p.Rejected, func(f view.Rejection) requestFlaw { return requestFlaw{f.Rules, f.Error} })
 	out.Adjusted = lists.MapEach(p.Adjusted, func(a view.Adjustment) adjustment {
 		return adjustment{a.Rule, a.Sent, map[bool]string{false: "adapter", true: "runtime"}[a.Runtime], a.Error}
 	})
-	out.Renamed = lists.MapEach(p.Renamed, func(name view.Renaming) renaming { return renaming{name.From, name.To} })
 	return out
-}
-
-func maskedCalls(list []view.Masked) []maskedCall {
-	return lists.MapEach(list, func(m view.Masked) maskedCall { return maskedCall{m.Item, m.Call} })
 }
 
 // viewLanes are what happened between agents; the items are in events.
