@@ -45,8 +45,7 @@ func sessionContents(s *session.Session, runtime *session.Runtime) []content {
 }
 
 func keysOf(list []content) []session.Digest {
-	keys := lists.MapEach(list, func(c content) session.Digest { return c.key })
-	return keys
+	return lists.MapEach(list, func(c content) session.Digest { return c.key })
 }
 
 func (it content) meaningDigest() session.Digest {
@@ -156,8 +155,7 @@ func (it content) isUnsaid() bool {
 
 // callsAnswered are the ids of the calls that an item answers.
 func callsAnswered(it *session.Item) []string {
-	ids := lists.MapEach(it.Results, func(r session.Result) string { return r.CallID })
-	return ids
+	return lists.MapEach(it.Results, func(r session.Result) string { return r.CallID })
 }
 
 // compareParts names the parts in which a stored item differs from the recorded one.

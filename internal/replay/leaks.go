@@ -179,8 +179,7 @@ func (v *interval) listUnused(used map[TreeItem]bool) []*heard {
 }
 
 func contentsOf(list []*heard) []content {
-	items := lists.MapEach(list, func(h *heard) content { return h.content })
-	return items
+	return lists.MapEach(list, func(h *heard) content { return h.content })
 }
 
 // listUnexplained lists the stored items of an interval that have no partner and that
@@ -220,8 +219,7 @@ func (p *pair) standsForChild(stored, recorded content) bool {
 }
 
 func pickRows(rows []content, list []int) []content {
-	picked := lists.MapEach(list, func(j int) content { return rows[j] })
-	return picked
+	return lists.MapEach(list, func(j int) content { return rows[j] })
 }
 
 // heardBelow lists what the child of a recorded call and those below it said, in the

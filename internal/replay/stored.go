@@ -121,7 +121,7 @@ func (w *walker) takeAnswer(i int) {
 // complete, and a repair gives a rebuilt session nothing but its own items.
 func (w *walker) speaksAgain(i int) bool {
 	s := w.rs.Session
-	return w.told || isRebuilt(s) || w.open.isOver() && s.Items[i].Agent == s.Items[w.open.opener].Agent
+	return w.told || IsRebuilt(s) || w.open.isOver() && s.Items[i].Agent == s.Items[w.open.opener].Agent
 }
 
 // takeResult takes the tool item at index i.

@@ -49,7 +49,7 @@ func (s *Subject) AnswerPlaceBefore(end int, at pairing.Occurrence) int {
 		switch {
 		case i == reference:
 			place = i
-		case !it.OnWire() || !s.IsOwn(i) && !s.undecidableItems()[i]:
+		case !it.OnWire() || !s.IsOwn(i) && !s.IsUndecidable(i):
 		case it.IsAnswer() && !pairing.EndsGroup(it):
 			place = i
 		default:
@@ -59,10 +59,11 @@ func (s *Subject) AnswerPlaceBefore(end int, at pairing.Occurrence) int {
 	return place
 }
 
-// undecidable are the items that may have leaked, of which nothing tells: they never leave.
+// undecidable are the items that may have leaked, of which nothing tells.
 type undecidable map[int]bool
 
-func (s *Subject) undecidableItems() undecidable {
+// IsUndecidable reports whether an item is such a one: it never leaves.
+func (s *Subject) IsUndecidable(item int) bool {
 	return ComputeOnce(&s.Known, func() undecidable {
 		items := undecidable{}
 		for _, d := range s.Replay.Delegations {
@@ -71,7 +72,7 @@ func (s *Subject) undecidableItems() undecidable {
 			}
 		}
 		return items
-	})
+	})[item]
 }
 
 // FindCall starts a finding about one call or result of an item. What stands

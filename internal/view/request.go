@@ -363,10 +363,7 @@ func maskedList(list []Masked, form string) string {
 	if more := len(list) - most; more > 0 {
 		words = append(words, fmt.Sprintf("%d more", more))
 	}
-	if len(words) == 1 {
-		return words[0]
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+	return rules.JoinWords(words)
 }
 
 // Adjustment is something that is sent otherwise than it is stored.

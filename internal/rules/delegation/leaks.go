@@ -287,7 +287,7 @@ func (fix *leakFix) outerCall(f *replay.Frame) (caller string, call session.Call
 // goes behind it.
 func (fix *leakFix) innerCall(f *replay.Frame) (caller string, call session.CallRef, child *session.Session, place session.Ref) {
 	d := f.Copy
-	if d == nil && isUndecidable(fix.s, f.Item) { // it stays, and so does its call
+	if d == nil && fix.s.IsUndecidable(f.Item) { // it stays, and so does its call
 		return fix.s.ID, rules.CallRef(fix.s.Session, f.Item, f.Nth), nil, fix.s.ItemRef(f.Item)
 	}
 	if d == nil {
@@ -304,22 +304,11 @@ func (fix *leakFix) innerCall(f *replay.Frame) (caller string, call session.Call
 // takes out of the session.
 func lastStaying(s *rules.Subject, before int) int {
 	for i := before - 1; i > 0; i-- {
-		if s.IsOwn(i) || isUndecidable(s, i) {
+		if s.IsOwn(i) || s.IsUndecidable(i) {
 			return i
 		}
 	}
 	return 0
-}
-
-func isUndecidable(s *rules.Subject, item int) bool {
-	for _, d := range s.Replay.Delegations {
-		for _, l := range d.Leaked {
-			if l.Item == item {
-				return l.Undecidable
-			}
-		}
-	}
-	return false
 }
 
 // DerivedID is the id of a session that a repair creates for a call: made from

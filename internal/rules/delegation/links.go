@@ -132,6 +132,16 @@ func originalSpawns(list []Spawn) []Spawn {
 	return slices.DeleteFunc(slices.Clone(list), isCopy)
 }
 
+// namesChild reports whether an item has a call by which the store names a session.
+func namesChild(it *session.Item, id string) bool {
+	return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Delegation != nil && c.Delegation.Child == id })
+}
+
+// namedIn reports whether a session has such a call.
+func namedIn(s *session.Session, id string) bool {
+	return slices.ContainsFunc(s.Items, func(it session.Item) bool { return namesChild(&it, id) })
+}
+
 // reference is how one session names another one as its child: by items that refer to
 // it, and by calls that the store keeps the child's id with.
 type reference struct {

@@ -3,6 +3,8 @@ package delegation
 import (
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/lists"
+	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -41,27 +43,17 @@ func reportReferences(p *rules.Pass, s *rules.Subject) {
 // with all of its calls. An id that was only given out for a call is no evidence that
 // there was a session.
 func reportNamed(p *rules.Pass, s *rules.Subject) {
-	told := map[string]*rules.Finding{}
-	var order []string
-	for _, d := range s.Replay.Delegations {
-		asked := d.Call().Delegation
-		severity, what := describeGone(p, asked)
-		if what == "" || refersTo(s, asked.Child) {
-			continue
-		}
-		f := told[asked.Child]
-		if f == nil {
-			found := p.FindItem(s.Session, d.Item)
-			f = &found
-			f.Items, f.Nth, f.Call, f.Severity = []int{d.Item}, d.Nth, d.Call().ID, severity
-			f.Message = "call " + rules.CallName(d.Call()) + " was answered by session " + rules.ShortID(asked.Child) + ", " + what
-			told[asked.Child], order = f, append(order, asked.Child)
-		} else if !slices.Contains(f.Items, d.Item) {
-			f.Items = append(f.Items, d.Item)
-		}
-	}
-	for _, id := range order {
-		p.Report(*told[id])
+	gone := slices.DeleteFunc(slices.Clone(s.Replay.Delegations), func(d *replay.Delegation) bool {
+		_, what := describeGone(p, d.Call().Delegation)
+		return what == "" || refersTo(s, d.Call().Delegation.Child)
+	})
+	for _, calls := range lists.GroupBy(gone, func(d *replay.Delegation) string { return d.Call().Delegation.Child }) {
+		call, id := calls[0].Call(), calls[0].Call().Delegation.Child
+		severity, what := describeGone(p, call.Delegation)
+		f := p.FindItems(s.Session, slices.Compact(lists.MapEach(calls, func(d *replay.Delegation) int { return d.Item })))
+		f.Nth, f.Call, f.Severity = calls[0].Nth, call.ID, severity
+		f.Message = "call " + rules.CallName(call) + " was answered by session " + rules.ShortID(id) + ", " + what
+		p.Report(f)
 	}
 }
 

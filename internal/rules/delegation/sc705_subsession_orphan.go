@@ -86,9 +86,7 @@ func isNamed(s *rules.Subject) bool {
 // another session: SC702 brings it home.
 func namedByStray(p *rules.Pass, s *rules.Subject) bool {
 	up := p.Tree.Session(s.Parent)
-	return up != nil && slices.ContainsFunc(up.Items, func(it session.Item) bool {
-		return it.Home != "" && slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Delegation != nil && c.Delegation.Child == s.ID })
-	})
+	return up != nil && slices.ContainsFunc(up.Items, func(it session.Item) bool { return it.Home != "" && namesChild(&it, s.ID) })
 }
 
 // attachFix is the fix that adds the missing reference: before the result of a call

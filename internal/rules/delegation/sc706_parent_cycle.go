@@ -54,15 +54,8 @@ func wordParentLoop(p *rules.Pass, found *rules.Finding, f *session.Fault) {
 }
 
 // namingSessions are the other sessions with a call by which the store names a session.
-func namingSessions(p *rules.Pass, s *session.Session) (list []*session.Session) {
-	for _, o := range p.Tree.Sessions {
-		if o != s && slices.ContainsFunc(o.Items, func(it session.Item) bool {
-			return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Delegation != nil && c.Delegation.Child == s.ID })
-		}) {
-			list = append(list, o)
-		}
-	}
-	return list
+func namingSessions(p *rules.Pass, s *session.Session) []*session.Session {
+	return slices.DeleteFunc(slices.Clone(p.Tree.Sessions), func(o *session.Session) bool { return o == s || !namedIn(o, s.ID) })
 }
 
 // referenceLoop words items or calls of a session that lead back up.

@@ -120,18 +120,13 @@ func (m *match) describeTogether(s *share, whole bool) string {
 func (s *share) callNames(calls []Spawn) string {
 	const most = 20
 	several := slices.ContainsFunc(s.spawns, func(sp Spawn) bool { return sp.From != s.spawns[0].From })
-	var ids []string
-	for _, sp := range calls {
+	return rules.JoinMost(most, lists.MapEach(calls, func(sp Spawn) string {
 		id := rules.CallName(&session.Call{ID: sp.Call().ID})
 		if several {
 			id += " of " + rules.ShortID(sp.From.ID)
 		}
-		ids = append(ids, id)
-	}
-	if more := len(ids) - most; more > 1 {
-		ids = append(ids[:most], fmt.Sprintf("%d more", more))
-	}
-	return rules.JoinWords(ids)
+		return id
+	}))
 }
 
 // reportUncalled tells of a session that shows by itself that several requests ran in

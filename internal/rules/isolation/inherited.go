@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/delegation"
 	"github.com/sessctl/sessctl/internal/session"
@@ -12,12 +13,13 @@ import (
 
 // isolatedSpawns are the delegations whose child has a start of its own to judge: no other
 // delegation has it, it served no more than one request, it does not say that it is a
-// copy, SC708 does not say so either, and no repair rebuilt it.
+// copy, SC708 does not say so either, and no repair rebuilt it: what was lost can have explained
+// the rest.
 func isolatedSpawns(p *rules.Pass) []delegation.Spawn {
 	var list []delegation.Spawn
 	for _, s := range delegation.OwnSpawns(p) {
 		told := slices.Contains(s.From.Children, s.To.Session) && len(delegation.CopiedFrom(s.From.Session, s.To.Session)) >= delegation.LeastCopied
-		if !told && !s.To.Forked && len(s.To.Runs) < 2 && !isRebuilt(s.To) {
+		if !told && !s.To.Forked && len(s.To.Runs) < 2 && !replay.IsRebuilt(s.To.Session) {
 			list = append(list, s)
 		}
 	}
@@ -44,12 +46,6 @@ func findResult(p *rules.Pass, s *delegation.Spawn, what string) rules.Finding {
 func isOlder(s *delegation.Spawn, it *session.Item) bool {
 	called := s.From.Items[s.Item].Time
 	return !it.Time.IsZero() && !called.IsZero() && it.Time.Before(called.Add(-timeResolution))
-}
-
-// isRebuilt reports whether a repair made the session from what had leaked of it: what
-// was lost can have explained the rest.
-func isRebuilt(s *rules.Subject) bool {
-	return len(s.Items) > 0 && s.Items[0].Flags.Has(session.Synthetic)
 }
 
 // inheritedPairs are the messages and results of the child that are its parent's: the

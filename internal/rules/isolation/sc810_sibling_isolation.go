@@ -43,12 +43,6 @@ type produced struct {
 	item int
 }
 
-// siblingResult is a result by what it says, and to which call.
-type siblingResult struct {
-	call string
-	text session.Digest
-}
-
 // spoken is a message by what it says, and the agent of its session.
 type spoken struct {
 	meaning session.Digest
@@ -59,7 +53,7 @@ type spoken struct {
 type family struct {
 	said    map[session.Digest][]produced // by meaning
 	own     map[spoken][]produced         // by meaning and whose session it is
-	results map[siblingResult][]produced
+	results map[answered][]produced
 }
 
 // siblingCopies looks in each child for what its siblings produced. That both hold
@@ -70,7 +64,7 @@ func siblingCopies(p *rules.Pass) map[*rules.Subject][]siblingCopy {
 	list := delegation.OwnSpawns(p)
 	for _, s := range list {
 		if families[s.From] == nil {
-			families[s.From] = &family{map[session.Digest][]produced{}, map[spoken][]produced{}, map[siblingResult][]produced{}}
+			families[s.From] = &family{map[session.Digest][]produced{}, map[spoken][]produced{}, map[answered][]produced{}}
 		}
 		families[s.From].addMember(s.To)
 	}
@@ -104,8 +98,8 @@ func (f *family) addMember(s *rules.Subject) {
 }
 
 // siblingResultOf is the key of a result that says something.
-func siblingResultOf(r *session.Result) (siblingResult, bool) {
-	return siblingResult{r.CallID, r.Digest}, r.CallID != "" && r.Digest != 0 && !r.IsError && !r.Synthetic
+func siblingResultOf(r *session.Result) (answered, bool) {
+	return answered{r.CallID, r.Digest}, r.CallID != "" && r.Digest != 0 && !r.IsError && !r.Synthetic
 }
 
 // findOrigin finds the sibling's item that the child's item at index i is a copy of, nil

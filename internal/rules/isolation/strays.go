@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/delegation"
 	"github.com/sessctl/sessctl/internal/session"
@@ -73,7 +74,7 @@ func straysOf(s *delegation.Spawn, in *talk) []int {
 	if s.Call().Delegation.Blocking && s.Final >= 0 {
 		end = min(end, s.Final)
 	}
-	if asked == "" || asked == s.Caller() || s.Caller() == "" || isRebuilt(s.From) {
+	if asked == "" || asked == s.Caller() || s.Caller() == "" || replay.IsRebuilt(s.From.Session) {
 		return nil
 	}
 	var list []int

@@ -4,6 +4,7 @@ import (
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
+	"slices"
 )
 
 var idEmpty = rules.Rule{
@@ -18,19 +19,10 @@ var idEmpty = rules.Rule{
 
 // lacksIDs reports whether a call or a result of the session has no id.
 func lacksIDs(s *rules.Subject) bool {
-	for i := range s.Items {
-		for n := range s.Items[i].Calls {
-			if s.Items[i].Calls[n].ID == "" {
-				return true
-			}
-		}
-		for n := range s.Items[i].Results {
-			if s.Items[i].Results[n].CallID == "" {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Items, func(it session.Item) bool {
+		return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.ID == "" }) ||
+			slices.ContainsFunc(it.Results, func(r session.Result) bool { return r.CallID == "" })
+	})
 }
 
 // reportNameless reports the calls without an id, and the results without one
@@ -91,8 +83,8 @@ func nameFor(s *rules.Subject, at pairing.Occurrence, lonely bool, answers []pai
 // countNameless counts the calls of a turn that have no id.
 func countNameless(s *rules.Subject, turn int) int {
 	n := 0
-	for i := range s.Items[turn].Calls {
-		if c := &s.Items[turn].Calls[i]; c.ID == "" && !c.Server {
+	for _, c := range s.Items[turn].Calls {
+		if c.ID == "" && !c.Server {
 			n++
 		}
 	}
