@@ -176,6 +176,15 @@ func (p *Pass) FindItems(s *session.Session, items []int) Finding {
 	return f
 }
 
+// ReportItems reports items in the words of word, if there are any.
+func (p *Pass) ReportItems(s *session.Session, items []int, word func(*Finding)) {
+	if len(items) > 0 {
+		f := p.FindItems(s, items)
+		word(&f)
+		p.Report(f)
+	}
+}
+
 // FindSession starts a finding at a session's own record.
 func (p *Pass) FindSession(s *session.Session) Finding {
 	return Finding{Defect: Defect{Severity: p.Rule.Severity, Place: s.ItemPlace(-1)}, Session: s, Ref: s.Ref()}

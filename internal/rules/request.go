@@ -241,6 +241,24 @@ func (p *Pass) FindBlocks(j Judged, at []Spot, said Said) Finding {
 	return f
 }
 
+// ReportBlocks reports blocks of a session in the words of word, if there are any.
+func (p *Pass) ReportBlocks(j Judged, at []Spot, said Said, word func(*Finding)) {
+	if len(at) > 0 {
+		f := p.FindBlocks(j, at, said)
+		word(&f)
+		p.Report(f)
+	}
+}
+
+// ReportSent reports items of a session in the words of word, if there are any.
+func (p *Pass) ReportSent(j Judged, items []int, word func(*Finding)) {
+	if len(items) > 0 {
+		f := p.FindSent(j, items, Said{})
+		word(&f)
+		p.Report(f)
+	}
+}
+
 // FindSent starts the one finding about items of a session, of which there is at
 // least one.
 func (p *Pass) FindSent(j Judged, items []int, said Said) Finding {

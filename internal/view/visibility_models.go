@@ -163,20 +163,14 @@ func misfitError(model string, forms map[string]bool) error {
 // recomputeSets computes the token sets of all events from their paths and order, and
 // counts those that it cannot read.
 func (s *coverage) recomputeSets() (unreadable int) {
-	bySession := map[*session.Session][]int{}
-	var order []*session.Session
+	all := make([]*Event, len(s.events))
 	for i := range s.events {
-		of := s.events[i].Session
-		if bySession[of] == nil {
-			order = append(order, of)
-		}
-		bySession[of] = append(bySession[of], i)
+		all[i] = &s.events[i]
 	}
-	for _, of := range order {
-		events := lists.MapEach(bySession[of], func(i int) branch.Event { return s.events[i].modelEvent() })
-		sets := branch.RecomputeLabels(events)
-		for n, i := range bySession[of] {
-			s.events[i].Set = sets.Labels[n]
+	for _, events := range lists.GroupBy(all, func(e *Event) *session.Session { return e.Session }) {
+		sets := branch.RecomputeLabels(lists.MapEach(events, (*Event).modelEvent))
+		for n, e := range events {
+			e.Set = sets.Labels[n]
 		}
 		unreadable += sets.Unreadable
 	}
@@ -423,8 +417,8 @@ func (m *Model) heardSpeakers(by *Event, said []*Event) []string {
 		if e.Stored().Role == session.User {
 			name = session.User.String()
 		}
-		if visible, _ := m.rule.Visible(viewer, event); visible && name != it.Agent && !slices.Contains(names, name) {
-			names = append(names, name)
+		if visible, _ := m.rule.Visible(viewer, event); visible && name != it.Agent {
+			names = lists.AppendNew(names, name)
 		}
 	}
 	return names

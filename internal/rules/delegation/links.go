@@ -205,9 +205,7 @@ func treeReferences(p *rules.Pass, links *links) []reference {
 				at[to] = n
 			}
 			r := &list[n]
-			if r.items = append(r.items, item); r.call == nil {
-				r.call = call
-			}
+			r.items, r.call = append(r.items, item), cmp.Or(r.call, call)
 		}
 		for i := range s.Items {
 			if it := &s.Items[i]; it.Kind == session.SubSession {

@@ -36,26 +36,23 @@ func reportStraysIn(p *rules.Pass, s *rules.Subject, copied bool, homeOf func(*s
 	}
 	for _, home := range p.Tree.Sessions {
 		items := away[home.ID]
-		if len(items) == 0 {
-			continue
-		}
-		f := p.FindItems(s.Session, items)
-		count, child := rules.CountedNoun(len(items), "message"), "sub-session "+rules.ShortID(home.ID)
-		by := "the run of " + child
-		if home.Parent == "" && !home.Delegated { // its turns say so themselves, and hide nothing
-			f.Severity, child = rules.Warning, "session "+rules.ShortID(home.ID)
-			by = child
-		}
-		f.Message = count + rules.VerbForm(len(items), " is", " are") + " stored here that " + by + " stored, and "
-		if copied {
-			f.Message += "there, too"
-			f.SetFix(rules.Kept, "remove the copies here, which the receipt keeps; "+child+" has them", rules.QuarantineItems(s.Session, items)...)
-		} else {
-			f.Message += "missing there"
-			f.SetFix(rules.Lossless, "move "+count+" into "+child, bringHome(p, s.Session, home, items)...)
-		}
-		f.AddSentence("They are sent as if this session's agent had said them")
-		p.Report(f)
+		p.ReportItems(s.Session, items, func(f *rules.Finding) {
+			count, child := rules.CountedNoun(len(items), "message"), "sub-session "+rules.ShortID(home.ID)
+			by := "the run of " + child
+			if home.Parent == "" && !home.Delegated { // its turns say so themselves, and hide nothing
+				f.Severity, child = rules.Warning, "session "+rules.ShortID(home.ID)
+				by = child
+			}
+			f.Message = count + rules.VerbForm(len(items), " is", " are") + " stored here that " + by + " stored, and "
+			if copied {
+				f.Message += "there, too"
+				f.SetFix(rules.Kept, "remove the copies here, which the receipt keeps; "+child+" has them", rules.QuarantineItems(s.Session, items)...)
+			} else {
+				f.Message += "missing there"
+				f.SetFix(rules.Lossless, "move "+count+" into "+child, bringHome(p, s.Session, home, items)...)
+			}
+			f.AddSentence("They are sent as if this session's agent had said them")
+		})
 	}
 }
 

@@ -129,12 +129,9 @@ func reportOutside(p *rules.Pass, s *rules.Subject) {
 			}
 		}
 	}
-	if len(items) == 0 {
-		return
-	}
-	f := p.FindItems(s.Session, rules.SortUnique(items))
-	f.Message = whoseName(s) + " refers to " + rules.JoinFew(rules.SortUnique(names)) + ", outside the folder that holds all workspaces"
-	p.Report(f)
+	p.ReportItems(s.Session, rules.SortUnique(items), func(f *rules.Finding) {
+		f.Message = whoseName(s) + " refers to " + rules.JoinFew(rules.SortUnique(names)) + ", outside the folder that holds all workspaces"
+	})
 }
 
 // reportCrossing tells of files in another agent's folder.

@@ -50,11 +50,8 @@ func reportToolScope(p *rules.Pass, child *rules.Subject, by []delegation.Spawn)
 			tools = lists.AppendNew(tools, rules.QuoteText(c.Name))
 		}
 	}
-	if len(items) == 0 {
-		return
-	}
-	f := p.FindItems(child.Session, slices.Compact(items))
-	f.Related = []session.Place{by[0].From.ItemPlace(by[0].Item)}
-	f.Message = rules.QuoteText(child.Items[items[0]].Agent) + " calls " + rules.JoinFew(tools) + ", which call " + rules.CallName(by[0].Call()) + " did not grant"
-	p.Report(f)
+	p.ReportItems(child.Session, slices.Compact(items), func(f *rules.Finding) {
+		f.Related = []session.Place{by[0].From.ItemPlace(by[0].Item)}
+		f.Message = rules.QuoteText(child.Items[items[0]].Agent) + " calls " + rules.JoinFew(tools) + ", which call " + rules.CallName(by[0].Call()) + " did not grant"
+	})
 }

@@ -83,12 +83,9 @@ func reportSharedMemory(p *rules.Pass, s *rules.Subject, foreign map[session.Pla
 		}
 		last[at] = speakerAt(s, i)
 	}
-	if len(items) == 0 {
-		return
-	}
-	f := p.FindItems(s.Session, items)
-	f.Message = rules.JoinFew(agents) + " speak in one session without a handoff between them. Each of them sees what the others did."
-	p.Report(f)
+	p.ReportItems(s.Session, items, func(f *rules.Finding) {
+		f.Message = rules.JoinFew(agents) + " speak in one session without a handoff between them. Each of them sees what the others did."
+	})
 }
 
 func speakerAt(s *rules.Subject, i int) *speaker {

@@ -10,13 +10,10 @@ var systemInMiddle = rules.Rule{
 	Title: "a system message after the start of the conversation",
 	Run: rules.VisitRequests(func(p *rules.Pass, j rules.Judged) {
 		items := lateSystem(j.Subject)
-		if len(items) == 0 {
-			return
-		}
-		f := p.FindSent(j, items, rules.Said{})
-		f.Message = "the request contains " + rules.CountedNoun(len(items), "system message") + " after its start. Many models accept only user and assistant messages there."
-		f.Sent = "its text in a marked user message at the same place, or with the system prompt"
-		p.Report(f)
+		p.ReportSent(j, items, func(f *rules.Finding) {
+			f.Message = "the request contains " + rules.CountedNoun(len(items), "system message") + " after its start. Many models accept only user and assistant messages there."
+			f.Sent = "its text in a marked user message at the same place, or with the system prompt"
+		})
 	}),
 }
 

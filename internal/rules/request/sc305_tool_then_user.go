@@ -12,17 +12,14 @@ var toolThenUser = rules.Rule{
 	Title: "a user message directly after tool results",
 	Run: rules.VisitRequests(func(p *rules.Pass, j rules.Judged) {
 		items := usersBehindTools(&j)
-		if len(items) == 0 {
-			return
-		}
-		f := p.FindSent(j, items, rules.Said{})
-		f.Message = "a user message follows tool results directly in " + rules.CountedNoun(len(items), "place")
-		if !j.Profile.StrictRoles && j.Hint != "" { // nobody named the model
-			f.Severity = rules.Info
-			f.AddSentence("Mistral's models refuse that, and all others that are known take it")
-		}
-		f.Sent = "a one-word answer between them"
-		p.Report(f)
+		p.ReportSent(j, items, func(f *rules.Finding) {
+			f.Message = "a user message follows tool results directly in " + rules.CountedNoun(len(items), "place")
+			if !j.Profile.StrictRoles && j.Hint != "" { // nobody named the model
+				f.Severity = rules.Info
+				f.AddSentence("Mistral's models refuse that, and all others that are known take it")
+			}
+			f.Sent = "a one-word answer between them"
+		})
 	}),
 }
 

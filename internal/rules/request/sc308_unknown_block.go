@@ -39,11 +39,8 @@ func reportUnknownBlocks(p *rules.Pass, s *rules.Subject) {
 			}
 		}
 	}
-	if len(items) == 0 {
-		return
-	}
-	f := p.FindItems(s.Session, items)
-	f.Message = rules.CountedNoun(len(items), "message") + rules.VerbForm(len(items), " has", " have") + " parts of an unknown type (" + rules.JoinWords(names) + "), which the model may never see"
-	f.Discreet = rules.WithoutValues(f.Message)
-	p.Report(f)
+	p.ReportItems(s.Session, items, func(f *rules.Finding) {
+		f.Message = rules.CountedNoun(len(items), "message") + rules.VerbForm(len(items), " has", " have") + " parts of an unknown type (" + rules.JoinWords(names) + "), which the model may never see"
+		f.Discreet = rules.WithoutValues(f.Message)
+	})
 }

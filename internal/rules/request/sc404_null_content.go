@@ -12,13 +12,10 @@ var nullContent = rules.Rule{
 	Title: "null in place of a text",
 	Run: rules.VisitRequests(func(p *rules.Pass, j rules.Judged) {
 		items, _ := j.WireItems(func(i int) bool { return lacksText(j.Subject, i) })
-		if len(items) == 0 {
-			return
-		}
-		f := p.FindSent(j, items, rules.Said{})
-		f.Message = "the next request would contain " + rules.CountedNoun(len(items), "message") + " with null in place of a text"
-		f.Sent = "an empty text in its place"
-		p.Report(f)
+		p.ReportSent(j, items, func(f *rules.Finding) {
+			f.Message = "the next request would contain " + rules.CountedNoun(len(items), "message") + " with null in place of a text"
+			f.Sent = "an empty text in its place"
+		})
 	}),
 }
 

@@ -10,12 +10,9 @@ var emptyToolCalls = rules.Rule{
 	Title: "an empty list of calls",
 	Run: rules.VisitRequests(func(p *rules.Pass, j rules.Judged) {
 		items, _ := j.WireItems(func(i int) bool { return j.Items[i].Flags.Has(session.EmptyCalls) && !isEmpty(&j.Items[i]) })
-		if len(items) == 0 {
-			return
-		}
-		f := p.FindSent(j, items, rules.Said{})
-		f.Message = "the next request would contain " + rules.CountedNoun(len(items), "message") + " with an empty list of calls"
-		f.Sent = "the message without the list"
-		p.Report(f)
+		p.ReportSent(j, items, func(f *rules.Finding) {
+			f.Message = "the next request would contain " + rules.CountedNoun(len(items), "message") + " with an empty list of calls"
+			f.Sent = "the message without the list"
+		})
 	}),
 }

@@ -17,17 +17,14 @@ var strayPromptCopy = rules.Rule{
 	Run: rules.VisitViewers(func(p *rules.Pass, s *rules.Subject) {
 		next, past := repeatedPrompts(s)
 		for _, items := range [][]int{next, past} {
-			if len(items) == 0 {
-				continue
-			}
-			f := p.FindItems(s.Session, items)
-			f.Message = rules.CountedNoun(len(items), "user message") + rules.VerbForm(len(items), " repeats", " repeat") + " the message before it word for word"
-			f.AddSentence("A run without a new question can have stored the end of its own prompt")
-			f.AddSentence(s.HistoryReason(items[0]))
-			if s.IsHistory(items[0]) {
-				f.Severity = rules.Info
-			}
-			p.Report(f)
+			p.ReportItems(s.Session, items, func(f *rules.Finding) {
+				f.Message = rules.CountedNoun(len(items), "user message") + rules.VerbForm(len(items), " repeats", " repeat") + " the message before it word for word"
+				f.AddSentence("A run without a new question can have stored the end of its own prompt")
+				f.AddSentence(s.HistoryReason(items[0]))
+				if s.IsHistory(items[0]) {
+					f.Severity = rules.Info
+				}
+			})
 		}
 	}),
 }

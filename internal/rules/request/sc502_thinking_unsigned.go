@@ -10,13 +10,10 @@ var thinkingUnsigned = rules.Rule{
 	Title: "thinking without the signature that its provider requires", Profiled: true, Wire: true,
 	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
 		at := j.FindSpots(func(_ *session.Item, b *session.Block) bool { return b.Kind == session.ReasoningBlock && b.Unsigned })
-		if len(at) == 0 {
-			return
-		}
-		f := p.FindBlocks(j, at, rules.Said{})
-		f.Message = rules.CountedNoun(len(at), "thinking block") + rules.VerbForm(len(at), " has", " have") + " no signature, which the provider requires"
-		f.Sent = "the turns without the unsigned thinking"
-		f.Fixes = omitBlocks(p, j.Subject, at)
-		p.Report(f)
+		p.ReportBlocks(j, at, rules.Said{}, func(f *rules.Finding) {
+			f.Message = rules.CountedNoun(len(at), "thinking block") + rules.VerbForm(len(at), " has", " have") + " no signature, which the provider requires"
+			f.Sent = "the turns without the unsigned thinking"
+			f.Fixes = omitBlocks(p, j.Subject, at)
+		})
 	}),
 }

@@ -15,20 +15,17 @@ var thinkingForeign = rules.Rule{
 		at := j.FindSpots(func(it *session.Item, b *session.Block) bool {
 			return b.Signature != 0 && readsSignature(j.Profile, b.Kind) && (rules.IsForeign(j.Profile, it.Model) || fromElsewhere(&j, it))
 		})
-		if len(at) == 0 {
-			return
-		}
-		f := p.FindBlocks(j, at, rules.Said{})
-		f.Message = rules.CountedNoun(len(at), "signature") + rules.VerbForm(len(at), " was", " were") + " made by a model of another provider (" +
-			rules.QuoteText(j.Items[at[0].Item].Model) + "), so this provider cannot verify " + rules.VerbForm(len(at), "it", "them")
-		f.Sent = "the turns without the foreign thinking"
-		if j.Profile.Sentinel != "" {
-			f.Sent = "the sentinel " + j.Profile.Sentinel + " in place of the foreign signature"
-		}
-		if j.Profile.Sentinel == "" {
-			f.Fixes = omitBlocks(p, j.Subject, at)
-		}
-		p.Report(f)
+		p.ReportBlocks(j, at, rules.Said{}, func(f *rules.Finding) {
+			f.Message = rules.CountedNoun(len(at), "signature") + rules.VerbForm(len(at), " was", " were") + " made by a model of another provider (" +
+				rules.QuoteText(j.Items[at[0].Item].Model) + "), so this provider cannot verify " + rules.VerbForm(len(at), "it", "them")
+			f.Sent = "the turns without the foreign thinking"
+			if j.Profile.Sentinel != "" {
+				f.Sent = "the sentinel " + j.Profile.Sentinel + " in place of the foreign signature"
+			}
+			if j.Profile.Sentinel == "" {
+				f.Fixes = omitBlocks(p, j.Subject, at)
+			}
+		})
 	}),
 }
 

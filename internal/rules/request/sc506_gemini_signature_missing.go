@@ -17,13 +17,10 @@ var geminiSignatureMissing = rules.Rule{
 			return // with a next message of the user, the current turn has no call yet
 		}
 		steps := unsignedSteps(j.Subject)
-		if len(steps) == 0 {
-			return
-		}
-		f := p.FindSent(j, steps, rules.Said{})
-		f.Message = "the first call of " + rules.CountedNoun(len(steps), "step") + " since the last user message has no thought signature. Gemini 3 requires that signature."
-		f.Sent = "the sentinel " + j.Profile.Sentinel + " in place of the missing signature"
-		p.Report(f)
+		p.ReportSent(j, steps, func(f *rules.Finding) {
+			f.Message = "the first call of " + rules.CountedNoun(len(steps), "step") + " since the last user message has no thought signature. Gemini 3 requires that signature."
+			f.Sent = "the sentinel " + j.Profile.Sentinel + " in place of the missing signature"
+		})
 	}),
 }
 

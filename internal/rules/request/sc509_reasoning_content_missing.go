@@ -22,18 +22,15 @@ var reasoningContentMissing = rules.Rule{
 				items = append(items, i)
 			}
 		}
-		if len(items) == 0 {
-			return
-		}
-		f := p.FindSent(j, items, rules.Said{})
-		f.Message = rules.CountedNoun(len(items), "turn") + " with tool calls " + rules.VerbForm(len(items), "has", "have") + " no reasoning, which the provider requires"
-		if thinks == session.Unsaid {
-			f.Severity = rules.Warning
-			f.Message += " while the model thinks"
-			f.AddSentence("The session does not say whether it does")
-		}
-		f.Sent = "an empty reasoning_content in these turns"
-		p.Report(f)
+		p.ReportSent(j, items, func(f *rules.Finding) {
+			f.Message = rules.CountedNoun(len(items), "turn") + " with tool calls " + rules.VerbForm(len(items), "has", "have") + " no reasoning, which the provider requires"
+			if thinks == session.Unsaid {
+				f.Severity = rules.Warning
+				f.Message += " while the model thinks"
+				f.AddSentence("The session does not say whether it does")
+			}
+			f.Sent = "an empty reasoning_content in these turns"
+		})
 	}),
 }
 

@@ -17,18 +17,15 @@ var imageDimensions = rules.Rule{
 			limit, among = limits.SideOfMany, fmt.Sprintf(" for requests with more than %d images", limits.Many)
 		}
 		at := j.FindSpots(func(_ *session.Item, b *session.Block) bool { return isImage(b) && max(b.Width, b.Height) > limit })
-		if len(at) == 0 {
-			return
-		}
-		f := p.FindBlocks(j, at, rules.Said{N: limit})
-		if among != "" {
-			f.ProviderError = j.Profile.ErrorText("SC601 many", rules.Said{Message: j.WireIndex(j.Profile, at[0].Item), Block: at[0].Block, N: limit})
-		}
-		f.Message = fmt.Sprintf("%s %s larger than %d pixels on a side, the limit of the provider%s",
-			rules.CountedNoun(len(at), "image"), rules.VerbForm(len(at), "is", "are"), limit, among)
-		f.Sent = "the images scaled down"
-		f.Fixes = omitBlocks(p, j.Subject, at)
-		p.Report(f)
+		p.ReportBlocks(j, at, rules.Said{N: limit}, func(f *rules.Finding) {
+			if among != "" {
+				f.ProviderError = j.Profile.ErrorText("SC601 many", rules.Said{Message: j.WireIndex(j.Profile, at[0].Item), Block: at[0].Block, N: limit})
+			}
+			f.Message = fmt.Sprintf("%s %s larger than %d pixels on a side, the limit of the provider%s",
+				rules.CountedNoun(len(at), "image"), rules.VerbForm(len(at), "is", "are"), limit, among)
+			f.Sent = "the images scaled down"
+			f.Fixes = omitBlocks(p, j.Subject, at)
+		})
 	}),
 }
 

@@ -12,17 +12,14 @@ var imageCount = rules.Rule{
 	Title: "more images than the provider accepts in a request", Profiled: true,
 	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
 		surplus, most := surplusImages(&j)
-		if len(surplus) == 0 {
-			return
-		}
-		f := p.FindBlocks(j, surplus, rules.Said{N: most})
-		f.Message = fmt.Sprintf("the next request contains %d images, but the provider accepts %d", most, j.Profile.Images.Count)
-		if j.Profile.Images.PerMessage {
-			f.Message = fmt.Sprintf("a message of the next request contains %d images, but the provider accepts %d in one", most, j.Profile.Images.Count)
-		}
-		f.Sent = "a note in place of the oldest " + rules.CountedNoun(len(surplus), "image")
-		f.Fixes = omitBlocks(p, j.Subject, surplus)
-		p.Report(f)
+		p.ReportBlocks(j, surplus, rules.Said{N: most}, func(f *rules.Finding) {
+			f.Message = fmt.Sprintf("the next request contains %d images, but the provider accepts %d", most, j.Profile.Images.Count)
+			if j.Profile.Images.PerMessage {
+				f.Message = fmt.Sprintf("a message of the next request contains %d images, but the provider accepts %d in one", most, j.Profile.Images.Count)
+			}
+			f.Sent = "a note in place of the oldest " + rules.CountedNoun(len(surplus), "image")
+			f.Fixes = omitBlocks(p, j.Subject, surplus)
+		})
 	}),
 }
 

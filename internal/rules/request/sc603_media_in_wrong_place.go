@@ -14,13 +14,10 @@ var mediaInWrongPlace = rules.Rule{
 		at := j.FindSpots(func(it *session.Item, b *session.Block) bool {
 			return it.Role == session.Tool && b.Kind == session.MediaBlock && slices.Contains(j.Profile.NotInResults, b.Name)
 		})
-		if len(at) == 0 {
-			return
-		}
-		f := p.FindBlocks(j, at, rules.Said{})
-		f.Message = rules.CountedNoun(len(at), "part") + " of tool results" + rules.VerbForm(len(at), " is", " are") + " media (" + rules.QuoteText(j.BlockAt(at[0]).Name) +
-			") that the provider accepts in user messages only"
-		f.Sent = "the media in a user message after all results of the turn"
-		p.Report(f)
+		p.ReportBlocks(j, at, rules.Said{}, func(f *rules.Finding) {
+			f.Message = rules.CountedNoun(len(at), "part") + " of tool results" + rules.VerbForm(len(at), " is", " are") + " media (" + rules.QuoteText(j.BlockAt(at[0]).Name) +
+				") that the provider accepts in user messages only"
+			f.Sent = "the media in a user message after all results of the turn"
+		})
 	}),
 }

@@ -16,12 +16,9 @@ var cacheMarks = rules.Rule{
 	Title: "more prompt cache marks than the provider accepts", Profiled: true, Wire: true,
 	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
 		at := j.FindSpots(func(_ *session.Item, b *session.Block) bool { return b.Cached })
-		if len(at) <= mostCacheMarks {
-			return
-		}
-		f := p.FindBlocks(j, at[:len(at)-mostCacheMarks], rules.Said{N: len(at)})
-		f.Message = fmt.Sprintf("the next request contains %d prompt cache marks, but the provider accepts %d", len(at), mostCacheMarks)
-		f.Sent = fmt.Sprintf("only the last %d marks", mostCacheMarks)
-		p.Report(f)
+		p.ReportBlocks(j, at[:max(len(at)-mostCacheMarks, 0)], rules.Said{N: len(at)}, func(f *rules.Finding) {
+			f.Message = fmt.Sprintf("the next request contains %d prompt cache marks, but the provider accepts %d", len(at), mostCacheMarks)
+			f.Sent = fmt.Sprintf("only the last %d marks", mostCacheMarks)
+		})
 	}),
 }
