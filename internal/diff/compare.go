@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 )
@@ -219,12 +220,7 @@ func (c *comparing) recordsDiffer(a, b *session.Session) bool {
 }
 
 func childIDs(s *session.Session) []string {
-	ids := make([]string, len(s.Children))
-	for i, child := range s.Children {
-		ids[i] = child.ID
-	}
-	slices.Sort(ids)
-	return ids
+	return slices.Sorted(slices.Values(lists.MapEach(s.Children, idOf)))
 }
 
 func rawOf(it *session.Item) []byte {
@@ -419,11 +415,7 @@ func resultsOf(it *session.Item) string {
 }
 
 func runsOf(s *session.Session) string {
-	list := make([]string, len(s.Runs))
-	for i := range s.Runs {
-		list[i] = s.Runs[i].ID + " (" + s.Runs[i].State + ")"
-	}
-	return strings.Join(list, ", ")
+	return strings.Join(lists.MapEach(s.Runs, func(r session.Run) string { return r.ID + " (" + r.State + ")" }), ", ")
 }
 
 // saidOf is the digest of what an item says. The agent of a result does not count, as in

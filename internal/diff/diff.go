@@ -94,8 +94,14 @@ type Record struct {
 	Key string // "session_items/17"
 }
 
-// Counts are numbers of one sort of thing.
-type Counts struct{ Added, Gone, Moved, Changed, Equal int }
+// Counts are numbers of one sort of thing. Only items move.
+type Counts struct {
+	Added   int `json:"added"`
+	Gone    int `json:"gone"`
+	Moved   int `json:"-"`
+	Changed int `json:"changed"`
+	Equal   int `json:"equal"`
+}
 
 // CountDiffering counts how many are not equal.
 func (c *Counts) CountDiffering() int { return c.Added + c.Gone + c.Moved + c.Changed }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -202,10 +203,7 @@ func commonSubsequence(a, b []session.Digest) []int {
 	if !needsTurn(a, b) {
 		return replay.CommonSubsequence(a, b)
 	}
-	partners := make([]int, len(a))
-	for i := range partners {
-		partners[i] = -1
-	}
+	partners := slices.Repeat([]int{-1}, len(a))
 	for j, i := range replay.CommonSubsequence(b, a) {
 		if i >= 0 {
 			partners[i] = j
@@ -232,10 +230,8 @@ func needsTurn(a, b []session.Digest) bool {
 // the one that order prefers, so that the inverse permutation has the same one.
 func increasingSubsequence(numbers []int, order func(i, j int) int) []int {
 	before, after := subsequenceLevels(numbers), make([]int, len(numbers))
-	turned := make([]int, 0, len(numbers))
-	for _, n := range slices.Backward(numbers) {
-		turned = append(turned, -n)
-	}
+	turned := lists.MapEach(numbers, func(n int) int { return -n })
+	slices.Reverse(turned)
 	for i, level := range subsequenceLevels(turned) {
 		after[len(numbers)-1-i] = level
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -198,10 +199,10 @@ func (c *Comparison) readSums(ctx context.Context, a, b []*session.Tree) (sums S
 	if !c.form.Exact {
 		return sums, nil
 	}
-	if sums.A, err = c.a.Store.(store.Summer).Sums(ctx, slices.Concat(idsIn(a)...)); err != nil {
+	if sums.A, err = c.a.Store.(store.Summer).Sums(ctx, slices.Concat(lists.MapEach(a, idsOf)...)); err != nil {
 		return Sums{}, err
 	}
-	if sums.B, err = c.b.Store.(store.Summer).Sums(ctx, slices.Concat(idsIn(b)...)); err != nil {
+	if sums.B, err = c.b.Store.(store.Summer).Sums(ctx, slices.Concat(lists.MapEach(b, idsOf)...)); err != nil {
 		return Sums{}, err
 	}
 	return sums, nil
@@ -227,21 +228,9 @@ func (c *Comparison) countEqual(tally *Tally) {
 	}
 }
 
-func idsOf(tree *session.Tree) []string {
-	ids := make([]string, len(tree.Sessions))
-	for i, s := range tree.Sessions {
-		ids[i] = s.ID
-	}
-	return ids
-}
+func idOf(s *session.Session) string { return s.ID }
 
-func idsIn(trees []*session.Tree) [][]string {
-	lists := make([][]string, len(trees))
-	for i, tree := range trees {
-		lists[i] = idsOf(tree)
-	}
-	return lists
-}
+func idsOf(tree *session.Tree) []string { return lists.MapEach(tree.Sessions, idOf) }
 
 // snapshot is a store with a digest of every session.
 type snapshot struct {

@@ -61,11 +61,6 @@ type Pairing struct {
 	Extras  []Extra
 }
 
-// IsClean reports whether every call has its one result directly behind it.
-func (p *Pairing) IsClean() bool {
-	return len(p.Missing)+len(p.Orphans)+len(p.Extras) == 0 && !slices.ContainsFunc(p.Pairs, func(pair Pair) bool { return pair.Place != Adjacent })
-}
-
 // ClaimResults pairs the calls and results of the items that keep selects; items that
 // reach no model are passed over, and so are tools that the provider ran: their
 // results are parts of the same message. The order of the steps matters: neighbours

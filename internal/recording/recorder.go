@@ -228,7 +228,7 @@ func (r *Recorder) recordAnomaly(e *Event, kind AnomalyKind, s *openSession) *An
 func (r *Recorder) judgeEvent(e *Event, at owner, step *Step) {
 	if kinds[e.Kind] == nothing {
 		step.Action, step.Other = replay.None, replay.None
-		if step.Reason == replay.OwnItem {
+		if step.Reason == replay.Unreasoned {
 			step.Reason = replay.NothingStored
 		}
 		return

@@ -74,7 +74,7 @@ func setCall(e *recording.Event, word string) {
 
 // describeStep prints a step: the depth, the frame, and what becomes of the event.
 //
-//	1 root/worker skip C: a delegation is open (persist: not guarded by depth)
+//	1 root/worker skip C: delegation-open (persist: not-guarded)
 func describeStep(s *recording.Step) string {
 	var b strings.Builder
 	if s.Before != s.Depth {
@@ -147,23 +147,23 @@ func runEvents(t *testing.T, model recording.Model, cases []eventCase) {
 
 func TestATransferBeforeAnswersCarriedIDs(t *testing.T) {
 	runEvents(t, recording.Auto, []eventCase{{"", `
-		user #P                              | 0 / persist P [user]: carries the session's id
-		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
-		text @root                           | 0 / persist P: no session id, and no sub-session is speaking
-		part transfer_task:r1>worker @root   | 0 / persist P r1: no session id, and no sub-session is speaking
-		added #P @root                       | 0 / persist P [assistant]: carries the session's id
+		user #P                              | 0 / persist P [user]: own-id
+		start #P @root                       | 0 /: run-begins
+		text @root                           | 0 / persist P: own-stream
+		part transfer_task:r1>worker @root   | 0 / persist P r1: own-stream
+		added #P @root                       | 0 / persist P [assistant]: own-id
 		call transfer_task:r1>worker @root   | 0 / r1
-		switch root>worker                   | 0→1 /worker r1: a delegation opens
+		switch root>worker                   | 0→1 /worker r1: opens
 		start #C @worker                     | 1 /worker
-		text @worker                         | 1 /worker skip C: no session id, and a sub-session is speaking
-		added #C @worker                     | 1 /worker skip C [assistant]: carries the sub-session's id
-		tokens #C @worker                    | 1 /worker skip C: carries the sub-session's id (persist: not guarded by depth)
+		text @worker                         | 1 /worker skip C: child-stream
+		added #C @worker                     | 1 /worker skip C [assistant]: child-id
+		tokens #C @worker                    | 1 /worker skip C: child-id (persist: not-guarded)
 		stop #C @worker                      | 1 /worker
-		done C #P @root                      | 1 / persist P r1: the parent's own record
-		back worker>root                     | 1→0 / r1: a delegation closes
-		answer transfer_task:r1 @root        | 0 / persist P r1: no session id, and the call is the session's own
-		added #P @root                       | 0 / persist P [tool] r1: carries the session's id
-		title #P                             | 0 / persist P: carries the session's id
+		done C #P @root                      | 1 / persist P r1: own-record
+		back worker>root                     | 1→0 / r1: closes
+		answer transfer_task:r1 @root        | 0 / persist P r1: own-call
+		added #P @root                       | 0 / persist P [tool] r1: own-id
+		title #P                             | 0 / persist P: own-id
 		stop #P @root                        | 0 /
 	`, ""}})
 }
@@ -171,153 +171,153 @@ func TestATransferBeforeAnswersCarriedIDs(t *testing.T) {
 func TestParallelDelegationsOfOneMessage(t *testing.T) {
 	runEvents(t, recording.Auto, []eventCase{
 		{"no switch: docker-agent#4156", `
-		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
-		part transfer_task:r1>a @root        | 0 / persist P r1: no session id, and no sub-session is speaking
-		part transfer_task:r2>b @root        | 0 / persist P r2: no session id, and no sub-session is speaking
-		part shell:r3 @root                  | 0 / persist P r3: no session id, and no sub-session is speaking
-		added #P @root                       | 0 / persist P [assistant]: carries the session's id
-		start #A @a                          | 0→1 /a r1: a delegation opens
-		start #B @b                          | 1→2 /b r2: a delegation opens
-		text #B @b                           | 2 /b skip B: carries the sub-session's id (persist: depth 0)
-		part shell:x @a                      | 2 /a skip A x: no session id, and a sub-session is speaking (persist: depth 0)
-		answer shell:r3 @root                | 2 / persist P r3: no session id, and the call is the session's own
-		added #P @root                       | 2 / persist P [tool] r3: carries the session's id
-		added #A @a                          | 2 /a skip A [assistant]: carries the sub-session's id (persist: depth 0)
-		stop #B @b                           | 2→1 /b r2: a delegation closes
-		done B #P @root                      | 1 / persist P: the parent's own record
-		answer transfer_task:r2 @root        | 1 / persist P r2: no session id, and the call is the session's own
-		answer shell:x @a                    | 1 /a skip A x: no session id, and the call is a sub-session's (persist: depth 0)
-		added #P @root                       | 1 / persist P [tool] r2: carries the session's id
-		stop #A @a                           | 1→0 /a r1: a delegation closes
+		start #P @root                       | 0 /: run-begins
+		part transfer_task:r1>a @root        | 0 / persist P r1: own-stream
+		part transfer_task:r2>b @root        | 0 / persist P r2: own-stream
+		part shell:r3 @root                  | 0 / persist P r3: own-stream
+		added #P @root                       | 0 / persist P [assistant]: own-id
+		start #A @a                          | 0→1 /a r1: opens
+		start #B @b                          | 1→2 /b r2: opens
+		text #B @b                           | 2 /b skip B: child-id (persist: depth-zero)
+		part shell:x @a                      | 2 /a skip A x: child-stream (persist: depth-zero)
+		answer shell:r3 @root                | 2 / persist P r3: own-call
+		added #P @root                       | 2 / persist P [tool] r3: own-id
+		added #A @a                          | 2 /a skip A [assistant]: child-id (persist: depth-zero)
+		stop #B @b                           | 2→1 /b r2: closes
+		done B #P @root                      | 1 / persist P: own-record
+		answer transfer_task:r2 @root        | 1 / persist P r2: own-call
+		answer shell:x @a                    | 1 /a skip A x: child-call (persist: depth-zero)
+		added #P @root                       | 1 / persist P [tool] r2: own-id
+		stop #A @a                           | 1→0 /a r1: closes
 	`, ""},
 		{"one of them switches", `
-		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
-		part transfer_task:r1>a @root        | 0 / persist P r1: no session id, and no sub-session is speaking
-		part transfer_task:r2>a @root        | 0 / persist P r2: no session id, and no sub-session is speaking
-		added #P @root                       | 0 / persist P [assistant]: carries the session's id
-		switch root>a                        | 0→1 /a r1: a delegation opens
+		start #P @root                       | 0 /: run-begins
+		part transfer_task:r1>a @root        | 0 / persist P r1: own-stream
+		part transfer_task:r2>a @root        | 0 / persist P r2: own-stream
+		added #P @root                       | 0 / persist P [assistant]: own-id
+		switch root>a                        | 0→1 /a r1: opens
 		start #A @a                          | 1 /a
-		start #B @a                          | 1→2 /a r2: a delegation opens
-		stop #B @a                           | 2→1 /a r2: a delegation closes
-		answer transfer_task:r2 @root        | 1 / persist P r2: no session id, and the call is the session's own (skip: a delegation is open)
-		added #P @root                       | 1 / persist P [tool] r2: carries the session's id (skip: a delegation is open)
+		start #B @a                          | 1→2 /a r2: opens
+		stop #B @a                           | 2→1 /a r2: closes
+		answer transfer_task:r2 @root        | 1 / persist P r2: own-call (skip: delegation-open)
+		added #P @root                       | 1 / persist P [tool] r2: own-id (skip: delegation-open)
 		stop #A @a                           | 1 /a
-		back a>root                          | 1→0 / r1: a delegation closes
+		back a>root                          | 1→0 / r1: closes
 	`, ""},
 	})
 }
 
 func TestASkillHasNoSwitch(t *testing.T) {
 	runEvents(t, recording.Auto, []eventCase{{"", `
-		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
-		part run_skill:s1 @root              | 0 / persist P s1: no session id, and no sub-session is speaking
-		added #P @root                       | 0 / persist P [assistant]: carries the session's id
-		start #S @root                       | 0→1 /root s1: a delegation opens
-		text @root                           | 1 /root skip S: no session id, and a sub-session is speaking (persist: depth 0)
-		added #S @root                       | 1 /root skip S [assistant]: carries the sub-session's id (persist: depth 0)
-		stop #S @root                        | 1→0 /root s1: a delegation closes
-		done S #P @root                      | 0 / persist P: the parent's own record
-		answer run_skill:s1 @root            | 0 / persist P s1: no session id, and the call is the session's own
-		added #P @root                       | 0 / persist P [tool] s1: carries the session's id
+		start #P @root                       | 0 /: run-begins
+		part run_skill:s1 @root              | 0 / persist P s1: own-stream
+		added #P @root                       | 0 / persist P [assistant]: own-id
+		start #S @root                       | 0→1 /root s1: opens
+		text @root                           | 1 /root skip S: child-stream (persist: depth-zero)
+		added #S @root                       | 1 /root skip S [assistant]: child-id (persist: depth-zero)
+		stop #S @root                        | 1→0 /root s1: closes
+		done S #P @root                      | 0 / persist P: own-record
+		answer run_skill:s1 @root            | 0 / persist P s1: own-call
+		added #P @root                       | 0 / persist P [tool] s1: own-id
 	`, ""}})
 }
 
 func TestAHandoffOpensNothing(t *testing.T) {
 	runEvents(t, recording.Auto, []eventCase{{"also to an agent that waits outside", `
-		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
-		part transfer_task:r1>a @root        | 0 / persist P r1: no session id, and no sub-session is speaking
-		added #P @root                       | 0 / persist P [assistant]: carries the session's id
-		switch root>a                        | 0→1 /a r1: a delegation opens
+		start #P @root                       | 0 /: run-begins
+		part transfer_task:r1>a @root        | 0 / persist P r1: own-stream
+		added #P @root                       | 0 / persist P [assistant]: own-id
+		switch root>a                        | 0→1 /a r1: opens
 		start #A @a                          | 1 /a
-		part handoff:h1>root @a              | 1 /a skip A h1: no session id, and a sub-session is speaking
-		added #A @a                          | 1 /a skip A [assistant]: carries the sub-session's id
-		answer handoff:h1 @a                 | 1 /a skip A h1: no session id, and the call is a sub-session's
-		added #A @a                          | 1 /a skip A [tool] h1: carries the sub-session's id
-		text @root                           | 1 /a skip A: no session id, and a sub-session is speaking
-		back a>root                          | 1→0 / r1: a delegation closes
+		part handoff:h1>root @a              | 1 /a skip A h1: child-stream
+		added #A @a                          | 1 /a skip A [assistant]: child-id
+		answer handoff:h1 @a                 | 1 /a skip A h1: child-call
+		added #A @a                          | 1 /a skip A [tool] h1: child-id
+		text @root                           | 1 /a skip A: child-stream
+		back a>root                          | 1→0 / r1: closes
 	`, ""}})
 }
 
 func TestStartsAndEndsThatDoNotMatch(t *testing.T) {
 	runEvents(t, recording.Auto, []eventCase{
 		{"an end too many is clamped", `
-		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
-		back a>root                          | 0 /: no delegation is open: the depth stays 0 ! unmatched end at 2 of root>a  opened 0
-		switch root>a                        | 0→1 /a: a delegation opens
-		text @a                              | 1 /a skip : a delegation is open
-		back a>root                          | 1→0 /: a delegation closes
+		start #P @root                       | 0 /: run-begins
+		back a>root                          | 0 /: clamped ! unmatched end at 2 of root>a  opened 0
+		switch root>a                        | 0→1 /a: opens
+		text @a                              | 1 /a skip : delegation-open
+		back a>root                          | 1→0 /: closes
 	`, "! unmatched end at 2 of root>a  opened 0"},
 		{"an end of another delegation closes nothing", `
-		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
-		switch root>a                        | 0→1 /a: a delegation opens
-		back b>root                          | 1 /a: no delegation is open: the depth stays 0 ! unmatched end at 3 of root>b  opened 0
-		back a>root                          | 1→0 /: a delegation closes
+		start #P @root                       | 0 /: run-begins
+		switch root>a                        | 0→1 /a: opens
+		back b>root                          | 1 /a: clamped ! unmatched end at 3 of root>b  opened 0
+		back a>root                          | 1→0 /: closes
 	`, "! unmatched end at 3 of root>b  opened 0"},
 		{"an end closes what is open below", `
-		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
-		switch root>a                        | 0→1 /a: a delegation opens
-		switch a>b                           | 1→2 /a/b: a delegation opens
-		back a>root                          | 2→0 /: a delegation closes ! unmatched start at 4 of a>b  opened 3
+		start #P @root                       | 0 /: run-begins
+		switch root>a                        | 0→1 /a: opens
+		switch a>b                           | 1→2 /a/b: opens
+		back a>root                          | 2→0 /: closes ! unmatched start at 4 of a>b  opened 3
 	`, "! unmatched start at 4 of a>b  opened 3"},
 		{"the next message of the user closes everything", `
-		user #P                              | 0 / persist P [user]: carries the session's id
-		switch root>a                        | 0→1 /a: a delegation opens
+		user #P                              | 0 / persist P [user]: own-id
+		switch root>a                        | 0→1 /a: opens
 		start #A @a                          | 1 /a
-		user #P                              | 1→0 / persist P [user]: carries the session's id ! unmatched start at 4 of root>a  opened 2
+		user #P                              | 1→0 / persist P [user]: own-id ! unmatched start at 4 of root>a  opened 2
 	`, "! unmatched start at 4 of root>a  opened 2"},
 		{"so does the next recording in the same file", `
-		user #P                              | 0 / persist P [user]: carries the session's id
-		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
-		switch root>a                        | 0→1 /a: a delegation opens
+		user #P                              | 0 / persist P [user]: own-id
+		start #P @root                       | 0 /: run-begins
+		switch root>a                        | 0→1 /a: opens
 		start #A @a                          | 1 /a
-		user #Q                              | 1→0 / persist Q [user]: carries the session's id ! unmatched start at 5 of root>a  opened 3
-		start #Q @root                       | 0 /: the run begins or goes on, so nothing is open
+		user #Q                              | 1→0 / persist Q [user]: own-id ! unmatched start at 5 of root>a  opened 3
+		start #Q @root                       | 0 /: run-begins
 	`, "! unmatched start at 5 of root>a  opened 3"},
 		{"the recording ends inside", `
-		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
-		switch root>a                        | 0→1 /a: a delegation opens
+		start #P @root                       | 0 /: run-begins
+		switch root>a                        | 0→1 /a: opens
 		start #A @a                          | 1 /a
 	`, "! cut off at 3 of root>a  opened 2"},
 		{"the recording begins inside", `
-		start #C @worker                     | 0 /: the run begins or goes on, so nothing is open
-		text #C @worker                      | 0 / persist C: carries the session's id
+		start #C @worker                     | 0 /: run-begins
+		text #C @worker                      | 0 / persist C: own-id
 		stop #C @worker                      | 0 /
-		done C #P @root                      | 0 / persist P: the parent's own record ! begun inside at 4 of root>worker  opened 1
-		back worker>root                     | 0 /: no delegation is open: the depth stays 0 ! unmatched end at 5 of root>worker  opened 0
-		added #P @root                       | 0 / persist P: carries the session's id
+		done C #P @root                      | 0 / persist P: own-record ! begun inside at 4 of root>worker  opened 1
+		back worker>root                     | 0 /: clamped ! unmatched end at 5 of root>worker  opened 0
+		added #P @root                       | 0 / persist P: own-id
 	`, "! begun inside at 4 of root>worker  opened 1\n! unmatched end at 5 of root>worker  opened 0"},
 		{"inside one that fails", `
-		text #C @worker                      | 0 / persist C: carries the session's id
-		tokens #X @worker                    | 0 / skip X: carries the sub-session's id (persist: not guarded by depth)
-		back worker>root                     | 0 /: no delegation is open: the depth stays 0 ! unmatched end at 3 of root>worker  opened 0
-		added #P @root                       | 0 / persist P: carries the session's id
+		text #C @worker                      | 0 / persist C: own-id
+		tokens #X @worker                    | 0 / skip X: child-id (persist: not-guarded)
+		back worker>root                     | 0 /: clamped ! unmatched end at 3 of root>worker  opened 0
+		added #P @root                       | 0 / persist P: own-id
 	`, "! unmatched end at 3 of root>worker  opened 0"},
 		{"at a switch", `
-		switch root>a                        | 0→1 /a: a delegation opens
+		switch root>a                        | 0→1 /a: opens
 		start #A @a                          | 1 /a
-		added #A @a                          | 1 /a skip A: carries the sub-session's id
-		done A #P @root                      | 1 / persist P: the parent's own record
-		back a>root                          | 1→0 /: a delegation closes
-		added #P @root                       | 0 / persist P: carries the session's id
+		added #A @a                          | 1 /a skip A: child-id
+		done A #P @root                      | 1 / persist P: own-record
+		back a>root                          | 1→0 /: closes
+		added #P @root                       | 0 / persist P: own-id
 	`, ""},
 		{"an end that is missing while the run goes on", `
-		user #P                              | 0 / persist P [user]: carries the session's id
-		part transfer_task:r1>a @root        | 0 / persist P r1: depth 0
-		switch root>a                        | 0→1 /a r1: a delegation opens
-		answer transfer_task:r1 @root        | 1 / persist P r1: no session id, and the call is the session's own (skip: a delegation is open)
-		added #P @root                       | 1 / persist P [tool] r1: carries the session's id (skip: a delegation is open)
-		switch root>b                        | 1→2 /b: a delegation opens
+		user #P                              | 0 / persist P [user]: own-id
+		part transfer_task:r1>a @root        | 0 / persist P r1: depth-zero
+		switch root>a                        | 0→1 /a r1: opens
+		answer transfer_task:r1 @root        | 1 / persist P r1: own-call (skip: delegation-open)
+		added #P @root                       | 1 / persist P [tool] r1: own-id (skip: delegation-open)
+		switch root>b                        | 1→2 /b: opens
 		stop #P @root                        | 2 /
 	`, "! unmatched start at 4 of root>a r1 opened 3\n! cut off at 7 of root>b  opened 6"},
 		{"a closed session names nobody any more", `
-		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
-		switch root>a                        | 0→1 /a: a delegation opens
+		start #P @root                       | 0 /: run-begins
+		switch root>a                        | 0→1 /a: opens
 		start #A @a                          | 1 /a
-		back a>root                          | 1→0 /: a delegation closes
-		switch root>b                        | 0→1 /b: a delegation opens
-		text #A @a                           | 1 / skip A: carries the sub-session's id
+		back a>root                          | 1→0 /: closes
+		switch root>b                        | 0→1 /b: opens
+		text #A @a                           | 1 / skip A: child-id
 		start #B @b                          | 1 /b
-		back b>root                          | 1→0 /: a delegation closes
+		back b>root                          | 1→0 /: closes
 	`, ""},
 	})
 }
@@ -338,31 +338,31 @@ func TestModels(t *testing.T) {
 		tokens #OUT @c | %s`
 	fill := func(verdicts ...any) string { return fmt.Sprintf(nested, verdicts...) }
 	runEvents(t, recording.ByDepth, []eventCase{{"depth", fill(
-		"0 /: the run begins or goes on, so nothing is open",
-		"0 / persist P r1: depth 0",
-		"0 / persist P [assistant]: depth 0",
-		"0→1 /a r1: a delegation opens",
+		"0 /: run-begins",
+		"0 / persist P r1: depth-zero",
+		"0 / persist P [assistant]: depth-zero",
+		"0→1 /a r1: opens",
 		"1 /a",
-		"1 /a skip A a1: a delegation is open",
-		"1 /a skip A [assistant]: a delegation is open",
-		"1→2 /a/b a1: a delegation opens",
-		"2 /a/b skip : a delegation is open",
-		"2 /a persist A a1: not guarded by depth (skip: a record of the sub-session)",
-		"2→1 /a a1: a delegation closes",
-		"1 / persist OUT: not guarded by depth (skip: carries the sub-session's id)",
+		"1 /a skip A a1: delegation-open",
+		"1 /a skip A [assistant]: delegation-open",
+		"1→2 /a/b a1: opens",
+		"2 /a/b skip : delegation-open",
+		"2 /a persist A a1: not-guarded (skip: child-record)",
+		"2→1 /a a1: closes",
+		"1 / persist OUT: not-guarded (skip: child-id)",
 	), "! cut off at 12 of root>a r1 opened 4"}})
 	runEvents(t, recording.BySession, []eventCase{{"session-id", fill(
-		"0 /: the run begins or goes on, so nothing is open",
-		"0 / persist P r1: no session id, and no sub-session is speaking",
-		"0 / persist P [assistant]: carries the session's id",
+		"0 /: run-begins",
+		"0 / persist P r1: own-stream",
+		"0 / persist P [assistant]: own-id",
 		"0 /a r1",
-		"0→1 /a r1: a delegation opens",
-		"1 /a skip A a1: no session id, and a sub-session is speaking",
-		"1 /a skip A [assistant]: carries the sub-session's id",
+		"0→1 /a r1: opens",
+		"1 /a skip A a1: child-stream",
+		"1 /a skip A [assistant]: child-id",
 		"1 /a/b a1",
-		"1 /a skip A: no session id, and a sub-session is speaking",
-		"1 /a skip A a1: a record of the sub-session (persist: not guarded by depth)",
+		"1 /a skip A: child-stream",
+		"1 /a skip A a1: child-record (persist: not-guarded)",
 		"1 /a a1",
-		"1 / skip OUT: carries the sub-session's id (persist: not guarded by depth)",
+		"1 / skip OUT: child-id (persist: not-guarded)",
 	), "! cut off at 12 of root>a r1 opened 4"}})
 }

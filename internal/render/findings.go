@@ -13,6 +13,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -97,13 +98,12 @@ func firstSentence(message string) string {
 	return strings.TrimSuffix(message, ".")
 }
 
-// HiddenLines say what --max-findings left out.
+// HiddenWords say what --max-findings left out.
+func HiddenWords(list []*hidden) []string { return lists.MapEach(list, (*hidden).Words) }
+
+// HiddenLines say it as a list.
 func HiddenLines(list []*hidden) document.List {
-	var items document.List
-	for _, h := range list {
-		items = append(items, Entry(h.Words()))
-	}
-	return items
+	return lists.MapEach(list, func(h *hidden) document.Item { return Entry(h.Words()) })
 }
 
 func sameSession(a, b *check.Finding) bool {
@@ -223,7 +223,6 @@ func LimitFindings(findings []*check.Finding, n int) (shown []*check.Finding, le
 	if n == 0 {
 		return findings, nil
 	}
-	byRule := map[*rules.Rule]*hidden{}
 	newest := slices.Clone(findings)
 	slices.SortStableFunc(newest, func(a, b *check.Finding) int { return conversationStart(b).Compare(conversationStart(a)) })
 	counts, kept := map[*rules.Rule]int{}, map[*check.Finding]bool{}
@@ -231,21 +230,16 @@ func LimitFindings(findings []*check.Finding, n int) (shown []*check.Finding, le
 		counts[f.Rule]++
 		kept[f] = counts[f.Rule] <= n
 	}
-	for _, f := range findings {
-		if kept[f] {
-			shown = append(shown, f)
-			continue
+	shown = slices.DeleteFunc(slices.Clone(findings), func(f *check.Finding) bool { return !kept[f] })
+	others := slices.DeleteFunc(slices.Clone(findings), func(f *check.Finding) bool { return kept[f] })
+	for _, list := range lists.GroupBy(others, func(f *check.Finding) *rules.Rule { return f.Rule }) {
+		h := &hidden{Rule: list[0].Rule, findings: len(list), sessions: map[string]bool{}}
+		for _, f := range list {
+			if f.Session != "" {
+				h.sessions[f.Session] = true
+			}
 		}
-		h := byRule[f.Rule]
-		if h == nil {
-			h = &hidden{Rule: f.Rule, sessions: map[string]bool{}}
-			byRule[f.Rule] = h
-			left = append(left, h)
-		}
-		h.findings++
-		if f.Session != "" {
-			h.sessions[f.Session] = true
-		}
+		left = append(left, h)
 	}
 	return shown, left
 }
@@ -263,15 +257,11 @@ func CountSessions(findings []*check.Finding) int {
 
 // ByRule are the findings of each rule and severity, the worst first.
 func ByRule(findings []*check.Finding) [][]*check.Finding {
-	var all [][]*check.Finding
-	for _, f := range findings {
-		at := slices.IndexFunc(all, func(g []*check.Finding) bool { return g[0].Rule == f.Rule && g[0].Severity == f.Severity })
-		if at < 0 {
-			at = len(all)
-			all = append(all, nil)
-		}
-		all[at] = append(all[at], f)
+	type kind struct {
+		*rules.Rule
+		rules.Severity
 	}
+	all := lists.GroupBy(findings, func(f *check.Finding) kind { return kind{f.Rule, f.Severity} })
 	slices.SortStableFunc(all, func(a, b []*check.Finding) int { return cmp.Compare(b[0].Severity, a[0].Severity) })
 	return all
 }
@@ -404,10 +394,7 @@ func besideBaseline(f *check.Finding, message string) string {
 // JudgeList says for which providers requests were checked, and why: "anthropic (the model is
 // claude-opus-4-1), generic (2 sessions: no model is named, and more)".
 func JudgeList(uses []check.Use) string {
-	var words []string
-	for _, p := range check.UsedProfiles(uses) {
-		words = append(words, p.Name+becauseClause(p, uses))
-	}
+	words := lists.MapEach(check.UsedProfiles(uses), func(p *rules.Profile) string { return p.Name + becauseClause(p, uses) })
 	return strings.Join(words, ", ")
 }
 
@@ -439,18 +426,20 @@ func becauseClause(p *rules.Profile, uses []check.Use) string {
 	return fmt.Sprintf(" (%s: %s, and more)", ui.Count(sessions, "session"), why[0])
 }
 
-// AnswerBlocks is what a provider says to the next request of the session.
-func AnswerBlocks(a *check.Answer) document.Document {
-	head := document.Words(Span(document.Strong, "The next request, to "+a.Profile.Name), " ("+cmp.Or(a.Why, "--profile")+")")
-	var facts document.Facts
-	for _, sentence := range AnswerSentences(a) {
-		facts = append(facts, document.Words(sentence))
+// AnswerBlocks are what providers say to the next request of the session.
+func AnswerBlocks(answers []check.Answer) document.Document {
+	var doc document.Document
+	for i := range answers {
+		a := &answers[i]
+		head := document.Words(Span(document.Strong, "The next request, to "+a.Profile.Name), " ("+cmp.Or(a.Why, "--profile")+")")
+		facts := lists.MapEach(AnswerSentences(a), func(said string) document.Text { return document.Words(said) })
+		doc = append(doc, document.Line(head), document.Facts(facts))
+		if a.Error != "" {
+			doc = append(doc, document.Quotation(document.Words(a.Error)))
+		}
+		doc = append(doc, document.Gap{})
 	}
-	doc := document.Document{document.Line(head), facts}
-	if a.Error != "" {
-		doc = append(doc, document.Quotation(document.Words(a.Error)))
-	}
-	return append(doc, document.Gap{})
+	return doc
 }
 
 // AnswerSentences say what becomes of the request. The provider's own words follow
@@ -486,6 +475,21 @@ func AnswerSentences(a *check.Answer) []string {
 	return append(sentences, says+":")
 }
 
+// Severities count findings.
+type Severities struct {
+	Errors   int `json:"errors"`
+	Warnings int `json:"warnings"`
+	Infos    int `json:"infos"`
+}
+
+// Add counts further findings.
+func (s *Severities) Add(findings []*check.Finding) {
+	count := (&check.Result{Findings: findings}).Count
+	s.Errors += count(rules.Error)
+	s.Warnings += count(rules.Warning)
+	s.Infos += count(rules.Info)
+}
+
 // SeverityCounts is "1 error, 2 infos".
 func SeverityCounts(findings []*check.Finding) document.Text {
 	var parts document.Text
@@ -505,8 +509,8 @@ func SeverityCounts(findings []*check.Finding) document.Text {
 func RefusedSessions(left []*check.Finding) []string {
 	var ids []string
 	for _, f := range left {
-		if f.IsRefused() && f.Session != "" && !slices.Contains(ids, f.Session) {
-			ids = append(ids, f.Session)
+		if f.IsRefused() && f.Session != "" {
+			ids = lists.AppendNew(ids, f.Session)
 		}
 	}
 	return ids

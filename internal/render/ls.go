@@ -9,6 +9,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/ui"
@@ -82,8 +83,8 @@ func countBelow(s *session.Session) int {
 // addAgents adds names that are not there yet.
 func (r *Row) addAgents(names []string) {
 	for _, n := range names {
-		if n != "" && !slices.Contains(r.Agents, n) {
-			r.Agents = append(r.Agents, n)
+		if n != "" {
+			r.Agents = lists.AppendNew(r.Agents, n)
 		}
 	}
 }

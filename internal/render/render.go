@@ -10,6 +10,7 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/diff"
 	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -180,6 +181,11 @@ func CountAre(n int, noun string) string {
 // Say makes a paragraph of pieces: strings, texts and spans.
 func Say(pieces ...any) document.Paragraph { return document.Paragraph(document.Words(pieces...)) }
 
+// SayEach makes a paragraph of each text.
+func SayEach(texts []string) document.Document {
+	return lists.MapEach(texts, func(text string) document.Block { return Say(text) })
+}
+
 // Span is a piece of text that is one thing.
 func Span(role document.Role, text string) document.Span {
 	return document.Span{Role: role, Text: text}
@@ -215,9 +221,5 @@ func StoreFacts(s *session.Store) []string {
 
 // Cells are a row of a table.
 func Cells(pieces ...any) []document.Text {
-	row := make([]document.Text, len(pieces))
-	for i, piece := range pieces {
-		row[i] = document.Words(piece)
-	}
-	return row
+	return lists.MapEach(pieces, func(piece any) document.Text { return document.Words(piece) })
 }

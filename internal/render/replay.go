@@ -7,7 +7,6 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
-	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
@@ -52,9 +51,7 @@ type ReplaySummary struct {
 	Skip          int `json:"skip"`
 	Disagreements int `json:"disagreements"`
 	Delegations   int `json:"delegations"`
-	Errors        int `json:"errors"`
-	Warnings      int `json:"warnings"`
-	Infos         int `json:"infos"`
+	Severities
 }
 
 // ReplayRows is what the writers share: events are folded, counted and printed
@@ -109,11 +106,7 @@ func (r *ReplayRows) End(end *ReplayEnd) error {
 	if err := r.fold.End(); err != nil {
 		return err
 	}
-	for _, f := range end.Findings {
-		*map[rules.Severity]*int{
-			rules.Error: &r.Summary.Errors, rules.Warning: &r.Summary.Warnings, rules.Info: &r.Summary.Infos,
-		}[f.Severity]++
-	}
+	r.Summary.Add(end.Findings)
 	return nil
 }
 

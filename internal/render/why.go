@@ -10,6 +10,7 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/errtext"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/shell"
@@ -323,9 +324,7 @@ func (p *whyPage) repairText() string {
 	var done []string
 	for _, t := range p.Repair.Plan.Trees {
 		for i := range t.Fixes {
-			if said := ui.AsSentence(ui.Clean(t.Fixes[i].Title)); !slices.Contains(done, said) {
-				done = append(done, said)
-			}
+			done = lists.AppendNew(done, ui.AsSentence(ui.Clean(t.Fixes[i].Title)))
 		}
 	}
 	if more := len(done) - most; more > 0 {
@@ -354,10 +353,7 @@ func (p *whyPage) nextBlocks() document.Document {
 		doc = append(doc, document.Gap{}, Say(ui.AsSentence(ui.Clean(text))))
 	}
 	if p.Repair != nil {
-		var list []document.Command
-		for _, line := range p.Repair.Commands {
-			list = append(list, document.Command{Line: line})
-		}
+		list := lists.MapEach(p.Repair.Commands, func(line string) document.Command { return document.Command{Line: line} })
 		doc = append(doc, document.Gap{}, document.Commands{Lead: p.leadSentence(), List: list})
 		if p.Repair.Undo != "" {
 			doc = append(doc, document.Commands{Lead: "To go back:", List: []document.Command{{Line: p.Repair.Undo}}})
@@ -375,11 +371,9 @@ func (p *whyPage) adviceList() (list []string) {
 	look := false // into other stores
 	if p.Session == nil || p.Verdict == why.Resumes {
 		for _, s := range p.saidErrors() {
-			if s.Next != "" && !slices.Contains(list, s.Next) {
-				list = append(list, s.Next)
-			}
 			switch {
 			case s.Next != "":
+				list = lists.AppendNew(list, s.Next)
 			case s.IsCause():
 				look = p.Verdict == why.NotFound
 			case len(s.Rules) > 0 && p.Session == nil:

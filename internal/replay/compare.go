@@ -143,7 +143,7 @@ func (c *comparer) findRebuilt(s *session.Session, stored map[string]*session.Se
 	begin := p.match[d.Item] + 1
 	for j := begin; j < p.findClosing(d, begin, nil); j++ {
 		child := stored[p.rows[j].Child]
-		if p.back[j] < 0 && !p.excused[j] && child != nil && isRebuilt(child) && !differsFromCall(d, child) {
+		if p.back[j] < 0 && !p.excused[j] && child != nil && IsRebuilt(child) && !differsFromCall(d, child) {
 			p.excused[j] = true
 			return child
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -44,11 +45,7 @@ func sessionContents(s *session.Session, runtime *session.Runtime) []content {
 }
 
 func keysOf(list []content) []session.Digest {
-	keys := make([]session.Digest, len(list))
-	for i := range list {
-		keys[i] = list[i].key
-	}
-	return keys
+	return lists.MapEach(list, func(c content) session.Digest { return c.key })
 }
 
 func (it content) meaningDigest() session.Digest {
@@ -158,11 +155,7 @@ func (it content) isUnsaid() bool {
 
 // callsAnswered are the ids of the calls that an item answers.
 func callsAnswered(it *session.Item) []string {
-	ids := make([]string, len(it.Results))
-	for i := range it.Results {
-		ids[i] = it.Results[i].CallID
-	}
-	return ids
+	return lists.MapEach(it.Results, func(r session.Result) string { return r.CallID })
 }
 
 // compareParts names the parts in which a stored item differs from the recorded one.

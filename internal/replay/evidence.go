@@ -52,7 +52,7 @@ func sameAnswer(d *Delegation, c *session.Session) bool {
 // writer finished and no repair rebuilt; -1 when the child did not finish, or
 // was rebuilt from what leaked of it.
 func LastAnswer(c *session.Session) int {
-	if isRebuilt(c) {
+	if IsRebuilt(c) {
 		return -1
 	}
 	for i := len(c.Items) - 1; i >= 0; i-- {
@@ -69,9 +69,9 @@ func LastAnswer(c *session.Session) int {
 	return -1
 }
 
-// isRebuilt reports whether a repair made the session from what had leaked of it:
+// IsRebuilt reports whether a repair made the session from what had leaked of it:
 // then it begins with a task that the repair wrote.
-func isRebuilt(s *session.Session) bool {
+func IsRebuilt(s *session.Session) bool {
 	return len(s.Items) > 0 && s.Items[0].Flags.Has(session.Synthetic)
 }
 

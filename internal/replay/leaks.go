@@ -3,6 +3,7 @@ package replay
 import (
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -178,11 +179,7 @@ func (v *interval) listUnused(used map[TreeItem]bool) []*heard {
 }
 
 func contentsOf(list []*heard) []content {
-	items := make([]content, len(list))
-	for i, h := range list {
-		items[i] = h.content
-	}
-	return items
+	return lists.MapEach(list, func(h *heard) content { return h.content })
 }
 
 // listUnexplained lists the stored items of an interval that have no partner and that
@@ -222,11 +219,7 @@ func (p *pair) standsForChild(stored, recorded content) bool {
 }
 
 func pickRows(rows []content, list []int) []content {
-	picked := make([]content, len(list))
-	for n, j := range list {
-		picked[n] = rows[j]
-	}
-	return picked
+	return lists.MapEach(list, func(j int) content { return rows[j] })
 }
 
 // heardBelow lists what the child of a recorded call and those below it said, in the

@@ -51,12 +51,11 @@ func walkSession(s *session.Session, known witness) (*Session, []*window) {
 		leaked, isKnown := known[TreeItem{s, i}]
 		switch {
 		case leaked:
-			w.rs.Steps[i] = Step{Action: Skip, Reason: reasonOf(it)}
+			w.rs.Steps[i].Action = Skip
 		case isKnown:
 		case it.Home != "" && it.Home != s.ID && it.Home != session.HomeUnknown: // which the store itself tells
-			w.rs.Steps[i] = Step{Action: Skip, Reason: reasonOf(it)}
+			w.rs.Steps[i].Action = Skip
 		case it.Kind == session.SubSession:
-			w.rs.Steps[i].Reason = OwnRecord
 			if w.open != nil {
 				w.open.complete++
 			}
@@ -91,21 +90,13 @@ type walker struct {
 	asked map[string][]*Delegation
 }
 
-// reasonOf says why a leaked item is one.
-func reasonOf(it *session.Item) Reason {
-	if it.IsAnswer() {
-		return ResultOfLeaked
-	}
-	return BehindCall
-}
-
 // takeAnswer takes the assistant item at index i.
 func (w *walker) takeAnswer(i int) {
 	if w.open != nil && w.speaksAgain(i) {
 		w.closeWindow(i)
 	}
 	if w.open != nil {
-		w.open.recordLeak(w.rs, i, BehindCall)
+		w.open.recordLeak(w.rs, i)
 		return
 	}
 	w.batch = itemDelegations(w.rs.Session, i)
@@ -121,13 +112,13 @@ func (w *walker) takeAnswer(i int) {
 // complete, and a repair gives a rebuilt session nothing but its own items.
 func (w *walker) speaksAgain(i int) bool {
 	s := w.rs.Session
-	return w.told || isRebuilt(s) || w.open.isOver() && s.Items[i].Agent == s.Items[w.open.opener].Agent
+	return w.told || IsRebuilt(s) || w.open.isOver() && s.Items[i].Agent == s.Items[w.open.opener].Agent
 }
 
 // takeResult takes the tool item at index i.
 func (w *walker) takeResult(i int) {
 	if w.open != nil && !w.told && w.open.isFromLeaked(w.rs, i) {
-		w.open.recordLeak(w.rs, i, ResultOfLeaked)
+		w.open.recordLeak(w.rs, i)
 		return
 	}
 	waiting := 0
@@ -140,7 +131,6 @@ func (w *walker) takeResult(i int) {
 		return
 	}
 	w.open.complete = max(0, w.open.complete-(waiting-w.open.countUnanswered()))
-	w.rs.Steps[i].Reason = OwnResult
 	if w.open.countUnanswered() == 0 {
 		w.closeWindow(i + 1)
 	}

@@ -14,62 +14,37 @@ const (
 
 func (a Action) String() string { return [...]string{"persist", "skip", "none"}[a] }
 
-// Reason says why.
+// Reason says why an event is stored where it is. Stored items have none.
 type Reason uint8
 
-// The reasons, in the order in which the model asks.
+// The reasons.
 const (
-	OwnItem        Reason = iota // depth 0: the session's own
-	OwnRecord                    // the parent's own record of a sub-session
-	OwnResult                    // a result of the opener's own batch
-	BehindCall                   // produced while the session's agent was blocked
-	ResultOfLeaked               // a result of a call that a leaked item made
+	Unreasoned    Reason = iota
+	NothingStored        // it leaves nothing in a store
+	OwnID                // it carries the id of the run's session
+	ChildID              // it carries the id of another session
+	OwnStream            // no id; of the streams that run, the run's own session speaks
+	ChildStream          // no id; a sub-session's stream speaks
+	OwnCall              // no id; the call was made in the run's own session
+	ChildCall            // no id; the call was made in a sub-session
+	AtDepthZero          // no delegation is open
+	BelowZero            // a delegation is open
+	NotGuarded           // the depth model stores such records at any depth
+	OwnRecord            // the parent's own record of a sub-session
+	ChildRecord          // the record of a sub-session of a sub-session
+	Opens                // a delegation begins
+	Closes               // a delegation ends
+	Clamped              // the end of a delegation that is not open
+	RunBegins            // the run's own session begins or goes on: nothing is open
 )
 
-// The reasons of events only.
-const (
-	NothingStored Reason = iota + 100 // it leaves nothing in a store
-	OwnID                             // it carries the id of the run's session
-	ChildID                           // it carries the id of another session
-	OwnStream                         // no id; of the streams that run, the run's own session speaks
-	ChildStream                       // no id; a sub-session's stream speaks
-	OwnCall                           // no id; the call was made in the run's own session
-	ChildCall                         // no id; the call was made in a sub-session
-	AtDepthZero                       // no delegation is open
-	BelowZero                         // a delegation is open
-	NotGuarded                        // the depth model stores such records at any depth
-	ChildRecord                       // the record of a sub-session of a sub-session
-	Opens                             // a delegation begins
-	Closes                            // a delegation ends
-	Clamped                           // the end of a delegation that is not open
-	RunBegins                         // the run's own session begins or goes on: nothing is open
-)
-
-var reasons = map[Reason]string{
-	OwnItem:        "the session's own item",
-	OwnRecord:      "the parent's own record",
-	OwnResult:      "result of the caller's own batch",
-	BehindCall:     "the caller is blocked by its delegation",
-	ResultOfLeaked: "result of a leaked call",
-
-	NothingStored: "stores nothing",
-	OwnID:         "carries the session's id",
-	ChildID:       "carries the sub-session's id",
-	OwnStream:     "no session id, and no sub-session is speaking",
-	ChildStream:   "no session id, and a sub-session is speaking",
-	OwnCall:       "no session id, and the call is the session's own",
-	ChildCall:     "no session id, and the call is a sub-session's",
-	AtDepthZero:   "depth 0",
-	BelowZero:     "a delegation is open",
-	NotGuarded:    "not guarded by depth",
-	ChildRecord:   "a record of the sub-session",
-	Opens:         "a delegation opens",
-	Closes:        "a delegation closes",
-	Clamped:       "no delegation is open: the depth stays 0",
-	RunBegins:     "the run begins or goes on, so nothing is open",
+// String is the reason as machine formats name it.
+func (r Reason) String() string {
+	return [...]string{
+		"", "stores-nothing", "own-id", "child-id", "own-stream", "child-stream", "own-call", "child-call", "depth-zero", "delegation-open",
+		"not-guarded", "own-record", "child-record", "opens", "closes", "clamped", "run-begins",
+	}[r]
 }
-
-func (r Reason) String() string { return reasons[r] }
 
 // Step is the verdict on one stored item or one event.
 type Step struct {

@@ -58,8 +58,8 @@ func openWindow(opener int, list []*Delegation) *window {
 }
 
 // recordLeak records an item of the window as a child's.
-func (w *window) recordLeak(rs *Session, i int, why Reason) {
-	rs.Steps[i] = Step{Depth: 1, Action: Skip, Reason: why}
+func (w *window) recordLeak(rs *Session, i int) {
+	rs.Steps[i] = Step{Depth: 1, Action: Skip}
 	w.leaked = append(w.leaked, i)
 	for _, c := range rs.Session.Items[i].Calls {
 		w.made[c.ID]++

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -90,11 +91,7 @@ func (s *Subject) answerCalls(events []Sent) (list []Sent) {
 			}
 		}
 		if behind = SortUnique(behind); len(behind) > 0 {
-			merged := make([]Sent, len(behind))
-			for k, at := range behind {
-				merged[k] = events[at]
-			}
-			answer := s.mergeMessages(merged)
+			answer := s.mergeMessages(lists.MapEach(behind, func(at int) Sent { return events[at] }))
 			answer.Behind = true
 			list = append(list, answer)
 		}

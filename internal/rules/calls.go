@@ -49,7 +49,7 @@ func (s *Subject) AnswerPlaceBefore(end int, at pairing.Occurrence) int {
 		switch {
 		case i == reference:
 			place = i
-		case !it.OnWire() || s.Replay.Steps[i].Action == replay.Skip && !s.undecidableItems()[i]:
+		case !it.OnWire() || !s.IsOwn(i) && !s.IsUndecidable(i):
 		case it.IsAnswer() && !pairing.EndsGroup(it):
 			place = i
 		default:
@@ -59,10 +59,11 @@ func (s *Subject) AnswerPlaceBefore(end int, at pairing.Occurrence) int {
 	return place
 }
 
-// undecidable are the items that may have leaked, of which nothing tells: they never leave.
+// undecidable are the items that may have leaked, of which nothing tells.
 type undecidable map[int]bool
 
-func (s *Subject) undecidableItems() undecidable {
+// IsUndecidable reports whether an item is such a one: it never leaves.
+func (s *Subject) IsUndecidable(item int) bool {
 	return ComputeOnce(&s.Known, func() undecidable {
 		items := undecidable{}
 		for _, d := range s.Replay.Delegations {
@@ -71,7 +72,7 @@ func (s *Subject) undecidableItems() undecidable {
 			}
 		}
 		return items
-	})
+	})[item]
 }
 
 // FindCall starts a finding about one call or result of an item. What stands
@@ -148,7 +149,7 @@ func (s *Subject) resultRef(at pairing.Occurrence) session.Ref {
 
 // QuarantineResult is the fix that takes a result out of the session.
 func (s *Subject) QuarantineResult(at pairing.Occurrence, title string) Fix {
-	return Fix{Title: title, Safety: Kept, Edits: []session.Edit{{Op: session.Quarantine, Ref: s.resultRef(at)}}}
+	return NewFix(Kept, title, session.Edit{Op: session.Quarantine, Ref: s.resultRef(at)})
 }
 
 // MoveResult is the fix that moves a result to its call's answer group.
@@ -162,9 +163,7 @@ func (s *Subject) MoveBehind(pair pairing.Pair, place int, title string) Fix {
 	if s.answersOne(pair) {
 		ref.Pointer = ""
 	}
-	return Fix{Title: title, Safety: Lossless, Edits: []session.Edit{
-		{Op: session.Move, Ref: ref, To: s.ID, After: s.ItemRef(place)},
-	}}
+	return NewFix(Lossless, title, session.Edit{Op: session.Move, Ref: ref, To: s.ID, After: s.ItemRef(place)})
 }
 
 // answersOne reports whether the item of a result holds several, all of which answer

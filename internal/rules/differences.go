@@ -3,6 +3,7 @@ package rules
 import (
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -104,10 +105,7 @@ func continuesWith(a, b *replay.Difference) bool {
 
 // FindRun starts the finding about a run of stored items.
 func (p *Pass) FindRun(run []replay.Difference) Finding {
-	f := p.FindItem(run[0].Stored, run[0].StoredItem)
-	for _, d := range run {
-		f.Items = append(f.Items, d.StoredItem)
-	}
+	f := p.FindItems(run[0].Stored, lists.MapEach(run, func(d replay.Difference) int { return d.StoredItem }))
 	f.Call = SoleCall(&run[0].Stored.Items[run[0].StoredItem])
 	return f
 }

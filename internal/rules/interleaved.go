@@ -3,7 +3,6 @@ package rules
 import (
 	"slices"
 
-	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -31,7 +30,7 @@ func (s *Subject) turnsBack() []turnBack {
 	for i := range s.Items {
 		it := &s.Items[i]
 		run := writer(it)
-		if run == "" || !it.OnWire() || it.Flags.Has(session.Synthetic) || s.Replay.Steps[i].Action == replay.Skip {
+		if run == "" || !it.OnWire() || it.Flags.Has(session.Synthetic) || !s.IsOwn(i) {
 			continue
 		}
 		if before >= 0 && run != last && seen[run] {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -100,9 +101,7 @@ func CallMakers(s *session.Session, list []*Invocation) map[string][]*Invocation
 	for _, v := range list {
 		for _, i := range v.Items {
 			for _, c := range s.Items[i].Calls {
-				if !slices.Contains(makers[c.ID], v) {
-					makers[c.ID] = append(makers[c.ID], v)
-				}
+				makers[c.ID] = lists.AppendNew(makers[c.ID], v)
 			}
 		}
 	}

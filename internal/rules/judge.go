@@ -2,7 +2,6 @@ package rules
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/session"
@@ -26,18 +25,43 @@ type Judged struct {
 	AsIs    bool
 }
 
-// JudgedSessions yields every session with every profile that minds the rule. What a
-// rule finds of it is reported with report.
-func (p *Pass) JudgedSessions() iter.Seq[Judged] {
-	return func(yield func(Judged) bool) {
-		for _, s := range p.Viewers {
-			for _, profile := range s.Profiles {
-				if _, minds := profile.Levels[p.Rule.ID]; minds && !yield(Judged{s, profile, p.judge.AsIs}) {
-					return
-				}
-			}
+// VisitSubjects makes the Run of a rule that looks at each session by itself.
+func VisitSubjects(visit func(*Pass, *Subject)) func(*Pass) {
+	return func(p *Pass) {
+		for _, s := range p.Subjects {
+			visit(p, s)
 		}
 	}
+}
+
+// VisitViewers does for one that looks at each agent with requests of its own.
+func VisitViewers(visit func(*Pass, *Subject)) func(*Pass) {
+	return func(p *Pass) {
+		for _, s := range p.Viewers {
+			visit(p, s)
+		}
+	}
+}
+
+// VisitJudged does for one that depends on the provider: each session is looked at with every
+// profile that minds the rule.
+func VisitJudged(visit func(*Pass, Judged)) func(*Pass) {
+	return VisitViewers(func(p *Pass, s *Subject) {
+		for _, profile := range s.Profiles {
+			if _, minds := profile.Levels[p.Rule.ID]; minds {
+				visit(p, Judged{s, profile, p.judge.AsIs})
+			}
+		}
+	})
+}
+
+// VisitRequests is VisitJudged without the sessions that no request is made of any more.
+func VisitRequests(visit func(*Pass, Judged)) func(*Pass) {
+	return VisitJudged(func(p *Pass, j Judged) {
+		if !j.Closed {
+			visit(p, j)
+		}
+	})
 }
 
 // Report hands over a finding; what the rule left out is filled in. Without a

@@ -169,6 +169,22 @@ func (p *Pass) FindItem(s *session.Session, item int) Finding {
 	return Finding{Defect: Defect{Severity: p.Rule.Severity, Place: s.ItemPlace(item), Agent: s.Items[item].Agent}, Session: s, Ref: s.ItemRef(item)}
 }
 
+// FindItems starts the one finding about several items, of which there is at least one.
+func (p *Pass) FindItems(s *session.Session, items []int) Finding {
+	f := p.FindItem(s, items[0])
+	f.Items = items
+	return f
+}
+
+// ReportItems reports items in the words of word, if there are any.
+func (p *Pass) ReportItems(s *session.Session, items []int, word func(*Finding)) {
+	if len(items) > 0 {
+		f := p.FindItems(s, items)
+		word(&f)
+		p.Report(f)
+	}
+}
+
 // FindSession starts a finding at a session's own record.
 func (p *Pass) FindSession(s *session.Session) Finding {
 	return Finding{Defect: Defect{Severity: p.Rule.Severity, Place: s.ItemPlace(-1)}, Session: s, Ref: s.Ref()}
@@ -186,8 +202,9 @@ func (s *Subject) StoredPairs() *pairing.Pairing {
 	return s.raw
 }
 
-// ReportFaults makes the Run function of a rule that reports every fault of one kind.
-func ReportFaults(kind session.FaultKind, word func(*Finding, *session.Fault)) func(*Pass) {
+// ReportFaults makes the Run of a rule that reports every fault of one kind: in the words of the
+// fault itself, unless word has others. It may also add a fix, see SetDefault and SetRemedy.
+func ReportFaults(kind session.FaultKind, word ...func(*Pass, *Finding, *session.Fault)) func(*Pass) {
 	return func(p *Pass) {
 		type field struct {
 			session.Ref
@@ -202,7 +219,7 @@ func ReportFaults(kind session.FaultKind, word func(*Finding, *session.Fault)) f
 			if s != nil && f.Item >= 0 {
 				found = p.FindItem(s, f.Item)
 			}
-			found.Ref = f.Ref
+			found.Ref, found.Message = f.Ref, f.Detail
 			at := field{f.Ref, f.Field}
 			found.Field, found.Count, found.Nth, found.Calls = f.Field, f.Count, told[at], f.Calls
 			found.Hides, found.Deep = f.Hides, f.Deep || p.Rule.Deep
@@ -211,7 +228,9 @@ func ReportFaults(kind session.FaultKind, word func(*Finding, *session.Fault)) f
 			if f.Harmless {
 				found.Severity = Info
 			}
-			word(&found, f)
+			for _, add := range word {
+				add(p, &found, f)
+			}
 			p.Report(found)
 		}
 		if p.Tree == nil {
@@ -227,19 +246,19 @@ func ReportFaults(kind session.FaultKind, word func(*Finding, *session.Fault)) f
 	}
 }
 
-// SetDetail words a finding with the fault's own detail.
-func SetDetail(found *Finding, f *session.Fault) { found.Message = f.Detail }
+// SetRemedy adds what a person can do about a fault, where its reader knows that.
+func SetRemedy(_ *Pass, found *Finding, f *session.Fault) {
+	if f.Remedy != "" {
+		found.SetFix(Manual, f.Remedy)
+	}
+}
 
 // SetDefault adds the fix that writes the documented value of a field.
 func SetDefault(found *Finding, f *session.Fault, safety Safety) {
 	if f.Default == nil {
 		return
 	}
-	found.Fixes = []Fix{{
-		Title:  "set " + f.Field + " to " + QuoteText(*f.Default),
-		Safety: safety,
-		Edits:  []session.Edit{{Op: session.Set, Ref: f.Ref, Field: f.Field, Value: f.Default}},
-	}}
+	found.SetFix(safety, "set "+f.Field+" to "+QuoteText(*f.Default), session.Edit{Op: session.Set, Ref: f.Ref, Field: f.Field, Value: f.Default})
 }
 
 // lastModel is the model that answered last of those whose answers stay, else

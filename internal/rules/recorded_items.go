@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/session"
@@ -24,7 +25,7 @@ func ItemName(s *session.Session, item int) string {
 	case it.Kind == session.Other:
 		name = "a record that is not sent to a model"
 	case it.Role == session.Tool && len(it.Results) > 0:
-		name = "the result of " + JoinWords(resultIDs(it))
+		name = "the result of " + JoinWords(lists.MapEach(it.Results, func(r session.Result) string { return "call " + r.CallID }))
 	case it.Agent != "":
 		name = "a message of " + QuoteText(it.Agent)
 	case it.Role == session.User:
@@ -35,34 +36,14 @@ func ItemName(s *session.Session, item int) string {
 		name = "a message"
 	}
 	if len(it.Calls) > 0 {
-		name += " with " + callNames(it)
+		name += " with " + JoinFew(lists.MapEach(it.Calls, func(c session.Call) string { return "call " + CallName(&c) }))
 	}
 	return name
 }
 
-func resultIDs(it *session.Item) []string {
-	var ids []string
-	for i := range it.Results {
-		ids = append(ids, "call "+it.Results[i].CallID)
-	}
-	return ids
-}
-
-func callNames(it *session.Item) string {
-	var names []string
-	for i := range it.Calls {
-		names = append(names, "call "+CallName(&it.Calls[i]))
-	}
-	return JoinFew(names)
-}
-
 // ItemNames are the items of a run, the first few by name.
 func ItemNames(run []replay.Difference, name func(*replay.Difference) string) string {
-	var names []string
-	for i := range run {
-		names = append(names, name(&run[i]))
-	}
-	return JoinFew(names)
+	return JoinFew(lists.MapEach(run, func(d replay.Difference) string { return name(&d) }))
 }
 
 // AtLine is where an item of the recording stands in it, "" for one that came as a

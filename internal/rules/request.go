@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -233,21 +234,36 @@ func (s *Subject) BlockAt(at Spot) *session.Block { return &s.Items[at.Item].Blo
 // FindBlocks starts the one finding about blocks of a session, of which there is
 // at least one: it stands at the first, and so does what the provider answers.
 func (p *Pass) FindBlocks(j Judged, at []Spot, said Said) Finding {
-	items := make([]int, len(at))
-	for n := range at {
-		items[n] = at[n].Item
-	}
+	items := lists.MapEach(at, func(s Spot) int { return s.Item })
 	said.Block = at[0].Block
 	f := p.FindSent(j, slices.Compact(items), said)
 	f.Count = len(at)
 	return f
 }
 
+// ReportBlocks reports blocks of a session in the words of word, if there are any.
+func (p *Pass) ReportBlocks(j Judged, at []Spot, said Said, word func(*Finding)) {
+	if len(at) > 0 {
+		f := p.FindBlocks(j, at, said)
+		word(&f)
+		p.Report(f)
+	}
+}
+
+// ReportSent reports items of a session in the words of word, if there are any.
+func (p *Pass) ReportSent(j Judged, items []int, word func(*Finding)) {
+	if len(items) > 0 {
+		f := p.FindSent(j, items, Said{})
+		word(&f)
+		p.Report(f)
+	}
+}
+
 // FindSent starts the one finding about items of a session, of which there is at
 // least one.
 func (p *Pass) FindSent(j Judged, items []int, said Said) Finding {
-	f := p.FindItem(j.Session, items[0])
-	f.Items, f.Profile = items, j.Profile
+	f := p.FindItems(j.Session, items)
+	f.Profile = j.Profile
 	said.Message = j.WireIndex(j.Profile, items[0])
 	f.ProviderError = j.Profile.ErrorText(p.Rule.ID, said)
 	return f

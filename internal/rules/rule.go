@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/sessctl/sessctl/docs"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -198,6 +199,21 @@ type Fix struct {
 	// stands, nothing that is missing beside it is known to be missing.
 	Unread bool           `json:"-"`
 	Edits  []session.Edit `json:"edits"`
+}
+
+// NewFix is a default fix, or with Manual and without edits what a person has to do.
+func NewFix(safety Safety, title string, edits ...session.Edit) Fix {
+	return Fix{Title: title, Safety: safety, Edits: edits}
+}
+
+// SetFix gives a finding its one fix.
+func (f *Finding) SetFix(safety Safety, title string, edits ...session.Edit) {
+	f.Fixes = []Fix{NewFix(safety, title, edits...)}
+}
+
+// QuarantineItems are the edits that take items out of a session.
+func QuarantineItems(s *session.Session, items []int) []session.Edit {
+	return lists.MapEach(items, func(i int) session.Edit { return session.Edit{Op: session.Quarantine, Ref: s.ItemRef(i)} })
 }
 
 // Page is the rule's page as Markdown.

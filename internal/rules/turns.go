@@ -18,18 +18,6 @@ type Turn struct {
 	Pending bool // a result is still to come
 }
 
-// JudgedRequests yields what judged does, without the sessions that no request is made
-// of any more.
-func (p *Pass) JudgedRequests() iter.Seq[Judged] {
-	return func(yield func(Judged) bool) {
-		for j := range p.JudgedSessions() {
-			if !j.Closed && !yield(j) {
-				return
-			}
-		}
-	}
-}
-
 // Turns lists the messages of the next request. Results that answer no call are
 // left out, because they leave. A call that may still be running has no answer
 // yet.
@@ -126,10 +114,22 @@ func RunsTools(it *session.Item) bool {
 	return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return !c.Server })
 }
 
-// OnWire reports whether the item is part of a request once what leaked has left.
-func (s *Subject) OnWire(item int) bool {
-	return s.Items[item].OnWire() && s.Replay.Steps[item].Action != replay.Skip
+// IsOwn reports whether the item belongs to the session that holds it, and did not leak there.
+func (s *Subject) IsOwn(item int) bool { return s.Replay.Steps[item].Action == replay.Persist }
+
+// OwnItems yields the items without those that leaked.
+func (s *Subject) OwnItems() iter.Seq2[int, *session.Item] {
+	return func(yield func(int, *session.Item) bool) {
+		for i := range s.Items {
+			if s.IsOwn(i) && !yield(i, &s.Items[i]) {
+				return
+			}
+		}
+	}
 }
+
+// OnWire reports whether the item is part of a request once what leaked has left.
+func (s *Subject) OnWire(item int) bool { return s.Items[item].OnWire() && s.IsOwn(item) }
 
 // WireItems lists the items on the wire that a rule chooses: those of the next
 // request, and those that are history.

@@ -61,8 +61,12 @@ func JoinWords(words []string) string {
 }
 
 // JoinFew lists the first few of many words, and how many more there are.
-func JoinFew(words []string) string {
-	const most = 4
+func JoinFew(words []string) string { return JoinMost(few, words) }
+
+const few = 4
+
+// JoinMost does for other numbers than a few.
+func JoinMost(most int, words []string) string {
 	if more := len(words) - most; more > 1 {
 		words = append(slices.Clone(words[:most]), strconv.Itoa(more)+" more")
 	}

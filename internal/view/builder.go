@@ -3,13 +3,13 @@ package view
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -412,9 +412,7 @@ func (b *builder) noteFindings() {
 // noted once.
 func (b *builder) addNote(at session.Place, f *check.Finding) {
 	n := Note{Rule: f.Rule.ID, Severity: f.Severity, Text: f.Rule.Name}
-	if !slices.Contains(b.notes[at], n) {
-		b.notes[at] = append(b.notes[at], n)
-	}
+	b.notes[at] = lists.AppendNew(b.notes[at], n)
 }
 
 // isLeak reports whether the finding is about the whole leak of a delegation.
@@ -464,11 +462,9 @@ func (r *Row) Rules() []string { return rulesOf(r.Notes) }
 
 func rulesOf(notes []Note) []string {
 	var ids []string
-	seen := map[string]bool{}
 	for _, n := range notes {
-		if n.Rule != "" && !seen[n.Rule] {
-			seen[n.Rule] = true
-			ids = append(ids, n.Rule)
+		if n.Rule != "" {
+			ids = lists.AppendNew(ids, n.Rule)
 		}
 	}
 	return ids

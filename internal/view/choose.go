@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/ui"
@@ -219,10 +220,7 @@ func sharedTitle(found []Known, name string) error {
 
 // longestStart is the number of bytes after which all ids differ, at least eight.
 func longestStart(list []Known) int {
-	ids := make([]string, len(list))
-	for i, k := range list {
-		ids[i] = k.ID
-	}
+	ids := lists.MapEach(list, func(k Known) string { return k.ID })
 	slices.Sort(ids)
 	longest := 8
 	for i := 1; i < len(ids); i++ {
@@ -259,10 +257,9 @@ func nameCloseness(k Known, lower string) (n int) {
 // nameAll lists sessions in one sentence part, with the first bytes of their ids.
 func nameAll(list []Known, start int) string {
 	const most = 6
-	var words []string
-	for _, k := range list[:min(len(list), most)] {
-		words = append(words, fmt.Sprintf("%s (%s)", idStart(k.ID, start), k.dayAndTitle()))
-	}
+	words := lists.MapEach(list[:min(len(list), most)], func(k Known) string {
+		return fmt.Sprintf("%s (%s)", idStart(k.ID, start), k.dayAndTitle())
+	})
 	if len(list) > most {
 		words = append(words, fmt.Sprintf("and %d more", len(list)-most))
 	}

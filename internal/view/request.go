@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
@@ -272,10 +273,10 @@ type Masking struct {
 
 // Masked is a call or a result that the model sees otherwise than it is stored.
 type Masked struct {
-	Item   int
-	Call   string // the call's id
-	Name   string // of the tool, "" when no call of the session has that id
-	Result string // of a call: the text that is sent as its result, "" where the call is left out
+	Item   int    `json:"item"`
+	Call   string `json:"call"` // the call's id
+	Name   string `json:"-"`    // of the tool, "" when no call of the session has that id
+	Result string `json:"-"`    // of a call: the text that is sent as its result, "" where the call is left out
 }
 
 // maskingOf is nil when there is no sanitiser, or nothing for it to do.
@@ -362,10 +363,7 @@ func maskedList(list []Masked, form string) string {
 	if more := len(list) - most; more > 0 {
 		words = append(words, fmt.Sprintf("%d more", more))
 	}
-	if len(words) == 1 {
-		return words[0]
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+	return rules.JoinWords(words)
 }
 
 // Adjustment is something that is sent otherwise than it is stored.
@@ -465,9 +463,7 @@ func (p *Part) addRejection(rule, text string, profile *rules.Profile) {
 	}
 	for i := range p.Rejected {
 		if known := &p.Rejected[i]; text != "" && known.Error == text {
-			if !slices.Contains(known.Rules, rule) {
-				known.Rules = append(known.Rules, rule)
-			}
+			known.Rules = lists.AppendNew(known.Rules, rule)
 			return
 		}
 	}
@@ -476,8 +472,8 @@ func (p *Part) addRejection(rule, text string, profile *rules.Profile) {
 
 // Rejection is a place where a provider refuses the request.
 type Rejection struct {
-	Rules []string // of the findings that are about the place
-	Error string   // in the words of the provider, "" when they are not known
+	Rules []string `json:"rules,omitempty"` // of the findings that are about the place
+	Error string   `json:"error,omitzero"`  // in the words of the provider, "" when they are not known
 }
 
 // explained are the findings about pairs that a rejection speaks for, and the
@@ -516,9 +512,7 @@ func (said *explained) rejectPart(s *rules.Subject, r *Request, p *Part, o *rule
 			continue
 		}
 		said.findings[f] = true
-		if !slices.Contains(rejection.Rules, f.Rule.ID) {
-			rejection.Rules = append(rejection.Rules, f.Rule.ID)
-		}
+		rejection.Rules = lists.AppendNew(rejection.Rules, f.Rule.ID)
 	}
 	said.texts[o.Error], said.texts[o.Told] = true, true
 	p.Rejected = append(p.Rejected, rejection)
@@ -526,7 +520,10 @@ func (said *explained) rejectPart(s *rules.Subject, r *Request, p *Part, o *rule
 
 // Renaming is an id of a call or the name of a tool that the provider does not
 // take, and what an adapter sends instead, everywhere in the request.
-type Renaming struct{ From, To string }
+type Renaming struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
 
 // noteRenamings says at every part which of its ids and names are sent otherwise.
 func (r *Request) noteRenamings() {
@@ -575,8 +572,8 @@ func eachName(it *session.Item, own, server, names *[]string) {
 
 func (p *Part) noteRenamed(stored []string, sent map[string]string) {
 	for _, from := range stored {
-		if renaming := (Renaming{from, sent[from]}); renaming.To != from && !slices.Contains(p.Renamed, renaming) {
-			p.Renamed = append(p.Renamed, renaming)
+		if to := sent[from]; to != from {
+			p.Renamed = lists.AppendNew(p.Renamed, Renaming{from, to})
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/branch"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -359,11 +360,7 @@ func (s *coverage) unusedNote(one *reading) string {
 }
 
 func (s *coverage) branchList() string {
-	var labels []string
-	for i := range s.events {
-		labels = append(labels, s.events[i].Stored().Branch)
-	}
-	return listWords(labels)
+	return listWords(lists.MapEach(s.events, func(e Event) string { return e.Stored().Branch }))
 }
 
 // noViewerError says that a question names no viewer of the session.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/branch"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -162,23 +163,14 @@ func misfitError(model string, forms map[string]bool) error {
 // recomputeSets computes the token sets of all events from their paths and order, and
 // counts those that it cannot read.
 func (s *coverage) recomputeSets() (unreadable int) {
-	bySession := map[*session.Session][]int{}
-	var order []*session.Session
+	all := make([]*Event, len(s.events))
 	for i := range s.events {
-		of := s.events[i].Session
-		if bySession[of] == nil {
-			order = append(order, of)
-		}
-		bySession[of] = append(bySession[of], i)
+		all[i] = &s.events[i]
 	}
-	for _, of := range order {
-		var events []branch.Event
-		for _, i := range bySession[of] {
-			events = append(events, s.events[i].modelEvent())
-		}
-		sets := branch.RecomputeLabels(events)
-		for n, i := range bySession[of] {
-			s.events[i].Set = sets.Labels[n]
+	for _, events := range lists.GroupBy(all, func(e *Event) *session.Session { return e.Session }) {
+		sets := branch.RecomputeLabels(lists.MapEach(events, (*Event).modelEvent))
+		for n, e := range events {
+			e.Set = sets.Labels[n]
 		}
 		unreadable += sets.Unreadable
 	}
@@ -445,8 +437,8 @@ func (m *Model) heardSpeakers(by *Event, said []*Event) []string {
 		if e.Stored().Role == session.User {
 			name = session.User.String()
 		}
-		if visible, _ := m.rule.Visible(viewer, event); visible && name != it.Agent && !slices.Contains(names, name) {
-			names = append(names, name)
+		if visible, _ := m.rule.Visible(viewer, event); visible && name != it.Agent {
+			names = lists.AppendNew(names, name)
 		}
 	}
 	return names

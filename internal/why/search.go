@@ -34,11 +34,11 @@ func (a fit) compareFit(b fit) int {
 
 // Searched is a store that was searched.
 type Searched struct {
-	Store    string
-	Sessions int    // root sessions
-	Trouble  string // why not all of it was read, "" if it was
-	Left     int    // older root sessions that were not read, because newer ones are likelier
-	Foreign  bool   // the error is of another runtime
+	Store    string `json:"store"`
+	Sessions int    `json:"sessions"`         // root sessions
+	Trouble  string `json:"trouble,omitzero"` // why not all of it was read, "" if it was
+	Left     int    `json:"left,omitzero"`    // older root sessions that were not read, because newer ones are likelier
+	Foreign  bool   `json:"foreign,omitzero"` // the error is of another runtime
 }
 
 // Search remembers of every session that passes by how it fits the question.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/render/machine"
 	"github.com/sessctl/sessctl/internal/repair"
@@ -159,10 +160,7 @@ func (r *repairPage) footBlocks(plan *repair.Plan, store *session.Store, left []
 		return doc
 	}
 	doc = append(doc, triggerList(store.Triggers))
-	for _, advice := range store.Advice {
-		doc = append(doc, render.Say(advice))
-	}
-	return doc
+	return append(doc, render.SayEach(store.Advice)...)
 }
 
 func (r *repairPage) Ask(backup string, bytes int64, undo render.Command) error {
@@ -247,10 +245,7 @@ func refusedStill(left []*check.Finding, repaired bool) document.List {
 		return nil
 	}
 	const most = 3
-	named := make([]string, 0, most)
-	for _, id := range ids[:min(len(ids), most)] {
-		named = append(named, rules.ShortID(id))
-	}
+	named := lists.MapEach(ids[:min(len(ids), most)], rules.ShortID)
 	lead, reason := "The provider refuses the next request of ", ""
 	if repaired {
 		lead, reason = "The provider would still refuse the next request of ", " because of what remains"
@@ -291,24 +286,13 @@ func triggerList(list []session.Trigger) document.List {
 // allowableRepairs says which repairs are made where somebody allows them: those that are
 // likely and not certain, or that cost something.
 func (r *repairPage) allowableRepairs(left []*check.Finding) document.List {
-	var words []string // in the order of the findings
-	of := map[string][]string{}
-	for _, f := range left {
-		key := strings.Join(f.MissingWords(r.Allowed), ",")
-		if key == "" {
-			continue
-		}
-		if of[key] == nil {
-			words = append(words, key)
-		}
-		of[key] = append(of[key], f.Rule.ID)
-	}
+	missing := func(f *check.Finding) string { return strings.Join(f.MissingWords(r.Allowed), ",") }
 	var list document.List
-	for _, key := range words {
-		count := len(of[key])
-		slices.Sort(of[key])
-		said := fmt.Sprintf("With --allow %s, %d of these would be repaired (%s).", key, count, strings.Join(slices.Compact(of[key]), ", "))
-		list = append(list, render.Entry(said))
+	for _, found := range lists.GroupBy(left, missing) {
+		if words := missing(found[0]); words != "" {
+			ids := rules.SortUnique(lists.MapEach(found, func(f *check.Finding) string { return f.Rule.ID }))
+			list = append(list, render.Entry(fmt.Sprintf("With --allow %s, %d of these would be repaired (%s).", words, len(found), strings.Join(ids, ", "))))
+		}
 	}
 	return list
 }

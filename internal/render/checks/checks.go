@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/render/ci"
 	"github.com/sessctl/sessctl/internal/render/machine"
@@ -42,11 +43,7 @@ func FindFormat(name string) *Format {
 
 // FormatNames formats the names of all formats of a check.
 func FormatNames() []string {
-	names := make([]string, len(Formats))
-	for i, f := range Formats {
-		names[i] = f.Name
-	}
-	return names
+	return lists.MapEach(Formats, func(f Format) string { return f.Name })
 }
 
 // Writers print the same results in several formats.

@@ -61,9 +61,7 @@ func (c *checkText) storeBlocks(r *check.Result, took time.Duration) document.Do
 		doc = append(doc, overviewTable(r, fresh)...)
 	}
 	doc = append(doc, c.listFindings(r, fresh)...)
-	for i := range r.Answers {
-		doc = append(doc, render.AnswerBlocks(&r.Answers[i])...)
-	}
+	doc = append(doc, render.AnswerBlocks(r.Answers)...)
 	if !c.Quiet {
 		doc = append(doc, c.footBlocks(r, took)...)
 	}

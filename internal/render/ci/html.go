@@ -127,22 +127,15 @@ func (c *checkHTML) storeBlocks(s *collectedStore) document.Document {
 		}
 	}
 	shown, hidden := render.LimitFindings(render.NewestFirst(fresh), c.MaxFindings)
-	for _, h := range hidden {
-		doc = append(doc, render.Say(h.Words()))
-	}
+	doc = append(doc, render.SayEach(render.HiddenWords(hidden))...)
 	if left := len(shown) - c.room; left > 0 {
 		doc = append(doc, missingCallout(ui.Count(left, "more finding"), "sessctl check "+shell.Path(s.path)+" --format ndjson"))
 		shown = shown[:c.room]
 	}
 	c.room -= len(shown)
 	doc = append(doc, c.sessionBlocks(r, shown)...)
-	for _, advice := range r.Store.Advice {
-		doc = append(doc, render.Say(advice))
-	}
-	for i := range r.Answers {
-		doc = append(doc, render.AnswerBlocks(&r.Answers[i])...)
-	}
-	return doc
+	doc = append(doc, render.SayEach(r.Store.Advice)...)
+	return append(doc, render.AnswerBlocks(r.Answers)...)
 }
 
 // sessionBlocks are a list of the sessions with findings, and each of them with what was found and

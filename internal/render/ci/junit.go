@@ -167,8 +167,8 @@ func (c *checkJUnit) suiteOutput(s *collectedStore) string {
 		doc = append(document.Document{document.Gap{}}, render.FindingBlocks(shown, junitWidth, junitFinding)...)
 	}
 	doc = append(doc, render.HiddenLines(hidden))
-	for i := range s.result.Answers {
-		doc = append(append(doc, document.Gap{}), render.AnswerBlocks(&s.result.Answers[i])...)
+	for _, a := range s.result.Answers {
+		doc = append(append(doc, document.Gap{}), render.AnswerBlocks([]check.Answer{a})...)
 	}
 	return document.UnstyledLines(doc, junitWidth)
 }

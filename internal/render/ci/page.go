@@ -11,6 +11,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/ui"
@@ -127,10 +128,9 @@ func (c *collected) reportPage(end render.Ending) document.Document {
 	if len(end.Next) == 0 {
 		return doc
 	}
-	var next document.List
-	for _, n := range end.Next {
-		next = append(next, render.Entry(render.Span(document.Code, n.Line), ": ", n.Why))
-	}
+	next := document.List(lists.MapEach(end.Next, func(n render.Command) document.Item {
+		return render.Entry(render.Span(document.Code, n.Line), ": ", n.Why)
+	}))
 	return append(doc, document.Heading{Level: 3, Text: document.Words("Next")}, render.Say(render.UnchangedSubject(end.Baseline)+" was changed. Type:"), next)
 }
 
@@ -153,12 +153,8 @@ func (c *collected) storePage(s *collectedStore) document.Document {
 	} else {
 		shown, hidden := render.LimitFindings(fresh, c.MaxFindings)
 		doc = append(doc, ruleCounts(fresh), findingRows(shown))
-		for _, h := range hidden {
-			doc = append(doc, render.Say(h.Words()))
-		}
-		for _, advice := range r.Store.Advice {
-			doc = append(doc, render.Say(advice))
-		}
+		doc = append(doc, render.SayEach(render.HiddenWords(hidden))...)
+		doc = append(doc, render.SayEach(r.Store.Advice)...)
 	}
 	for i := range r.Answers { // to the next request of the session
 		a := &r.Answers[i]

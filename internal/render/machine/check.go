@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -84,12 +85,10 @@ type Fix struct {
 }
 
 type jsonSummary struct {
-	Sessions int     `json:"sessions"`
-	Items    int     `json:"items"`
-	Errors   int     `json:"errors"`
-	Warnings int     `json:"warnings"`
-	Infos    int     `json:"infos"`
-	Seconds  float64 `json:"seconds"`
+	Sessions int `json:"sessions"`
+	Items    int `json:"items"`
+	render.Severities
+	Seconds float64 `json:"seconds"`
 }
 
 // checkJSON collects everything for one document.
@@ -128,9 +127,9 @@ func (c *checkJSON) addStore(r *check.Result, took time.Duration) {
 		Path: r.Store.Path, Kind: r.Store.Kind, Generation: r.Store.Generation, Bytes: r.Store.Bytes,
 		Sessions: r.Sessions, Roots: r.Trees, Items: r.Items, Writer: r.Store.Writer.String(), Incomplete: r.Incomplete,
 		Profile:  ProfileNames(r),
-		Profiles: mapList(r.Profiles, func(u check.Use) jsonUse { return jsonUse{u.Profile.Name, u.Sessions, u.Why} }),
+		Profiles: lists.MapEach(r.Profiles, func(u check.Use) jsonUse { return jsonUse{u.Profile.Name, u.Sessions, u.Why} }),
 	})
-	c.requests = append(c.requests, mapList(r.Answers, func(a check.Answer) jsonRequest {
+	c.requests = append(c.requests, lists.MapEach(r.Answers, func(a check.Answer) jsonRequest {
 		return jsonRequest{
 			Store: r.Store.Path, Profile: a.Profile.Name, Why: a.Why, Verdict: a.Verdict.String(),
 			Voice: a.Viewer, Error: a.Error, Item: itemIndex(a.Item), Rules: a.Rules, Closed: a.Closed,
@@ -142,9 +141,7 @@ func (c *checkJSON) addStore(r *check.Result, took time.Duration) {
 	s := &c.summary
 	s.Sessions += r.Sessions
 	s.Items += r.Items
-	s.Errors += r.Count(rules.Error)
-	s.Warnings += r.Count(rules.Warning)
-	s.Infos += r.Count(rules.Info)
+	s.Severities.Add(r.Findings)
 	s.Seconds = math.Round((s.Seconds+took.Seconds())*1000) / 1000
 }
 
@@ -193,7 +190,7 @@ func findingObject(store string, f *check.Finding) jsonFinding {
 		Rule: f.Rule.ID, Name: f.Rule.Name, Severity: f.Severity.String(),
 		Store: store, Session: f.Session, Item: itemIndex(f.Item), Items: f.Items, Count: f.Count, Key: f.Row,
 		Agent: f.Agent, Call: f.Call, Message: f.ReportedMessage(), ProviderError: f.ProviderError, Eased: f.Eased, Unloads: f.Unloads, Sent: f.Sent,
-		Fingerprint: f.Fingerprint, Known: f.Known, Related: mapList(f.Related, placeObject), Twins: mapList(f.Twins, placeObject), Fix: FixOf(f),
+		Fingerprint: f.Fingerprint, Known: f.Known, Related: lists.MapEach(f.Related, placeObject), Twins: lists.MapEach(f.Twins, placeObject), Fix: FixOf(f),
 	}
 	if f.Root != nil {
 		out.Root = f.Root.ID
@@ -202,7 +199,7 @@ func findingObject(store string, f *check.Finding) jsonFinding {
 		out.Profile = f.Profile.Name
 	}
 	if len(f.Judged) > 1 {
-		out.Judged = mapList(f.Judged, func(j rules.Judgement) jsonJudgement {
+		out.Judged = lists.MapEach(f.Judged, func(j rules.Judgement) jsonJudgement {
 			return jsonJudgement{j.Profile.Name, j.Severity.String(), j.Error}
 		})
 	}
@@ -256,5 +253,5 @@ type jsonRequest struct {
 
 // ProfileNames are the names of those who judged the requests of a store.
 func ProfileNames(r *check.Result) string {
-	return strings.Join(mapList(check.UsedProfiles(r.Profiles), func(p *rules.Profile) string { return p.Name }), ",")
+	return strings.Join(lists.MapEach(check.UsedProfiles(r.Profiles), func(p *rules.Profile) string { return p.Name }), ",")
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/diff"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -67,20 +68,13 @@ type diffPlace struct {
 }
 
 type diffSummary struct {
-	Roots    diffCounts     `json:"roots"`
-	Sessions diffCounts     `json:"sessions"`
+	Roots    diff.Counts    `json:"roots"`
+	Sessions diff.Counts    `json:"sessions"`
 	Items    diffItemCounts `json:"items"`
 }
 
-type diffCounts struct {
-	Added   int `json:"added"`
-	Gone    int `json:"gone"`
-	Changed int `json:"changed"`
-	Equal   int `json:"equal"`
-}
-
 type diffItemCounts struct {
-	diffCounts
+	diff.Counts
 	Moved int `json:"moved"`
 }
 
@@ -98,7 +92,7 @@ func (d *diffJSON) Tree(tree *diff.Tree) error {
 		s := &tree.Sessions[i]
 		d.sessions = append(d.sessions, diffSession{
 			ID: s.ID(), Root: tree.Root.ID, Change: s.Change, From: s.From, Into: s.Into, MovedOut: s.Left,
-			Fields: s.Fields, Items: mapList(s.Items, d.itemObject),
+			Fields: s.Fields, Items: lists.MapEach(s.Items, d.itemObject),
 		})
 	}
 	return nil
@@ -132,12 +126,9 @@ func textOf(it *session.Item) string {
 }
 
 func (d *diffJSON) Close(end render.DiffEnd) error {
-	t := end.Tally
 	return JSON(d.Screen.Plain(), diffDocument{
 		Schema: diffSchema, Tool: d.Tool, Stores: diffStores{diffStoreOf(&d.A), diffStoreOf(&d.B)}, Sessions: d.sessions,
-		Summary: diffSummary{
-			Roots: countsOf(t.Trees), Sessions: countsOf(t.Sessions), Items: diffItemCounts{countsOf(t.Items), t.Items.Moved},
-		},
+		Summary:  diffSummary{end.Tally.Trees, end.Tally.Sessions, diffItemCounts{end.Tally.Items, end.Tally.Items.Moved}},
 		ExitCode: end.ExitCode,
 	})
 }
@@ -145,5 +136,3 @@ func (d *diffJSON) Close(end render.DiffEnd) error {
 func diffStoreOf(s *render.DiffStore) diffStore {
 	return diffStore{s.Path, s.Kind, s.Generation, s.Bytes, s.Trees, s.Orphans, s.Incomplete}
 }
-
-func countsOf(c diff.Counts) diffCounts { return diffCounts{c.Added, c.Gone, c.Changed, c.Equal} }

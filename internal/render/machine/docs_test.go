@@ -111,6 +111,7 @@ func jsonKeys(of reflect.Type, path string) []string {
 	for field := range of.Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
+		case name == "-":
 		case field.Anonymous:
 			keys = append(keys, jsonKeys(field.Type, path)...)
 		case path == "":

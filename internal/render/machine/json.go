@@ -36,15 +36,6 @@ func writeJSON(w io.Writer, value any, opts ...json.Options) error {
 	return err
 }
 
-// mapList are the elements of a list in another form.
-func mapList[A, B any](list []A, form func(A) B) []B {
-	out := make([]B, len(list))
-	for i, one := range list {
-		out[i] = form(one)
-	}
-	return out
-}
-
 // EscapeJSON returns a writer for JSON that a terminal can show: control
 // characters, those that change the direction of text and those that nobody sees are
 // written as escapes, which mean the same.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sessctl/sessctl/internal/config"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -17,23 +18,17 @@ import (
 const lsSchema = "sessctl.ls/1"
 
 type lsRow struct {
-	Type        string    `json:"type,omitzero"` // in ndjson only
-	Store       string    `json:"store"`
-	ID          string    `json:"id"`
-	Parent      string    `json:"parent,omitzero"`
-	Title       string    `json:"title,omitzero"`
-	Created     time.Time `json:"created,omitzero"`
-	Updated     time.Time `json:"updated,omitzero"`
-	Items       *int      `json:"items,omitzero"`
-	SubSessions int       `json:"sub_sessions"`
-	Agents      []string  `json:"agents,omitzero"`
-	Health      *lsHealth `json:"health,omitzero"`
-}
-
-type lsHealth struct {
-	Errors   int `json:"errors"`
-	Warnings int `json:"warnings"`
-	Infos    int `json:"infos"`
+	Type        string             `json:"type,omitzero"` // in ndjson only
+	Store       string             `json:"store"`
+	ID          string             `json:"id"`
+	Parent      string             `json:"parent,omitzero"`
+	Title       string             `json:"title,omitzero"`
+	Created     time.Time          `json:"created,omitzero"`
+	Updated     time.Time          `json:"updated,omitzero"`
+	Items       *int               `json:"items,omitzero"`
+	SubSessions int                `json:"sub_sessions"`
+	Agents      []string           `json:"agents,omitzero"`
+	Health      *render.Severities `json:"health,omitzero"`
 }
 
 type lsDocument struct {
@@ -97,7 +92,7 @@ func lsRowOf(r *render.Row, store *session.Store) lsRow {
 	}
 	if !store.Brief {
 		row.Agents = append([]string{}, r.Agents...)
-		row.Health = &lsHealth{r.Health[rules.Error], r.Health[rules.Warning], r.Health[rules.Info]}
+		row.Health = &render.Severities{Errors: r.Health[rules.Error], Warnings: r.Health[rules.Warning], Infos: r.Health[rules.Info]}
 	}
 	return row
 }
@@ -132,8 +127,8 @@ func PrintStores(w io.Writer, tool render.Tool, kinds []render.KnownKind) error 
 		}
 		return at
 	}
-	return JSON(w, storesDocument{"sessctl.stores/1", tool, mapList(kinds, func(k render.KnownKind) jsonKind {
-		return jsonKind{k.Name, k.Title, mapList(k.Places, location)}
+	return JSON(w, storesDocument{"sessctl.stores/1", tool, lists.MapEach(kinds, func(k render.KnownKind) jsonKind {
+		return jsonKind{k.Name, k.Title, lists.MapEach(k.Places, location)}
 	})})
 }
 
@@ -169,7 +164,7 @@ type jsonRule struct {
 
 // PrintRules prints rules as a document.
 func PrintRules(w io.Writer, tool render.Tool, pages []render.Page) error {
-	return JSON(w, explainDocument{"sessctl.explain/1", tool, mapList(pages, func(p render.Page) jsonRule {
+	return JSON(w, explainDocument{"sessctl.explain/1", tool, lists.MapEach(pages, func(p render.Page) jsonRule {
 		r := p.Rule
 		return jsonRule{r.ID, r.Name, r.Title, r.Severity.String(), r.Safety.String(), r.Allow, r.Deep, r.Since, p.Markdown}
 	})})

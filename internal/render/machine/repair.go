@@ -8,7 +8,6 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/repair"
-	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -31,15 +30,14 @@ type repairDocument struct {
 
 // jsonLeft counts what a check finds besides the planned repairs.
 type jsonLeft struct {
-	Errors   int `json:"errors"`
-	Warnings int `json:"warnings"`
-	Infos    int `json:"infos"`
-	Refused  int `json:"refused"` // sessions
+	render.Severities
+	Refused int `json:"refused"` // sessions
 }
 
 func leftOf(found []*check.Finding) jsonLeft {
-	count := (&check.Result{Findings: found}).Count
-	return jsonLeft{Errors: count(rules.Error), Warnings: count(rules.Warning), Infos: count(rules.Info), Refused: len(render.RefusedSessions(found))}
+	left := jsonLeft{Refused: len(render.RefusedSessions(found))}
+	left.Add(found)
+	return left
 }
 
 // repairJSON prints one document when all is known.

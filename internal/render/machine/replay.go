@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/replay"
@@ -89,7 +90,7 @@ func rowObject(r *recording.Row, model recording.Model) replayEvent {
 	e := replayEvent{
 		Line: r.Line, Event: r.Name, Agent: r.Agent, Time: r.Time, From: r.From, To: r.To,
 		DepthBefore: r.Before, Depth: r.Depth, Frame: r.Path(), Target: r.Target,
-		Reason: reasonNames[r.Reason], Call: r.Call, Calls: r.Calls, Child: r.Child, Role: r.Row.String(),
+		Reason: r.Reason.String(), Call: r.Call, Calls: r.Calls, Child: r.Child, Role: r.Row.String(),
 	}
 	if r.Count > 1 {
 		e.LastLine, e.Count = r.Last, r.Count
@@ -160,7 +161,7 @@ func (j *replayJSON) Close(end render.ReplayEnd) error {
 	if err := j.End(&end); err != nil {
 		return err
 	}
-	before, behind, err := j.aroundList(mapList(end.Findings, func(f *check.Finding) jsonFinding { return findingObject(j.Path, f) }), end.ExitCode)
+	before, behind, err := j.aroundList(lists.MapEach(end.Findings, func(f *check.Finding) jsonFinding { return findingObject(j.Path, f) }), end.ExitCode)
 	if err != nil {
 		return err
 	}
@@ -203,26 +204,6 @@ func (l *replayLines) Close(end render.ReplayEnd) error {
 		return err
 	}
 	return l.Out.Flush()
-}
-
-// reasonNames are the reasons.
-var reasonNames = map[replay.Reason]string{
-	replay.NothingStored: "stores-nothing",
-	replay.OwnID:         "own-id",
-	replay.ChildID:       "child-id",
-	replay.OwnStream:     "own-stream",
-	replay.ChildStream:   "child-stream",
-	replay.OwnCall:       "own-call",
-	replay.ChildCall:     "child-call",
-	replay.AtDepthZero:   "depth-zero",
-	replay.BelowZero:     "delegation-open",
-	replay.NotGuarded:    "not-guarded",
-	replay.OwnRecord:     "own-record",
-	replay.ChildRecord:   "child-record",
-	replay.Opens:         "opens",
-	replay.Closes:        "closes",
-	replay.Clamped:       "clamped",
-	replay.RunBegins:     "run-begins",
 }
 
 // replayAnomalies are the names of what is odd.

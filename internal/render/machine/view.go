@@ -9,6 +9,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/branch"
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/view"
@@ -85,7 +86,7 @@ func viewDocumentOf(v *view.View, full bool) *viewDocument {
 		d.Lanes = viewLanesOf(v.Lanes)
 	}
 	if v.Borders != nil {
-		d.Borders = mapList(v.Borders, func(b view.Border) viewBorder { return viewBorderOf(&b, full) })
+		d.Borders = lists.MapEach(v.Borders, func(b view.Border) viewBorder { return viewBorderOf(&b, full) })
 	}
 	if v.Request != nil {
 		d.addRequest(v.Request, full)
@@ -127,7 +128,7 @@ func callIDs(it *session.Item) []string {
 	if it == nil || it.Kind != session.Message {
 		return nil
 	}
-	return mapList(it.Calls, func(c session.Call) string { return c.ID })
+	return lists.MapEach(it.Calls, func(c session.Call) string { return c.ID })
 }
 
 // ResultIDs are the ids of the calls that a message answers.
@@ -135,7 +136,7 @@ func ResultIDs(it *session.Item) []string {
 	if it == nil || it.Kind != session.Message {
 		return nil
 	}
-	return mapList(it.Results, func(r session.Result) string { return r.CallID })
+	return lists.MapEach(it.Results, func(r session.Result) string { return r.CallID })
 }
 
 // wholeText is what a row says: its text, or the texts of its results.
@@ -152,23 +153,18 @@ func wholeText(r *view.Row) string {
 
 // requestPart is one part of what the next run sends.
 type requestPart struct {
-	Message  *int          `json:"message,omitzero"`
-	Messages int           `json:"messages,omitzero"` // when it is several
-	Role     string        `json:"role,omitzero"`
-	Item     *int          `json:"item,omitzero"` // absent for what the runtime adds
-	Kind     string        `json:"kind"`          // of the item, or instructions, summary, input
-	Sent     bool          `json:"sent"`
-	Calls    []string      `json:"calls,omitempty"`
-	Results  []string      `json:"results,omitempty"`
-	Text     string        `json:"text,omitzero"` // only with --full
-	Rejected []requestFlaw `json:"rejected,omitempty"`
-	Adjusted []adjustment  `json:"adjusted,omitempty"`
-	Renamed  []renaming    `json:"renamed,omitempty"`
-}
-
-type requestFlaw struct {
-	Rules []string `json:"rules,omitempty"`
-	Error string   `json:"error,omitzero"`
+	Message  *int             `json:"message,omitzero"`
+	Messages int              `json:"messages,omitzero"` // when it is several
+	Role     string           `json:"role,omitzero"`
+	Item     *int             `json:"item,omitzero"` // absent for what the runtime adds
+	Kind     string           `json:"kind"`          // of the item, or instructions, summary, input
+	Sent     bool             `json:"sent"`
+	Calls    []string         `json:"calls,omitempty"`
+	Results  []string         `json:"results,omitempty"`
+	Text     string           `json:"text,omitzero"` // only with --full
+	Rejected []view.Rejection `json:"rejected,omitempty"`
+	Adjusted []adjustment     `json:"adjusted,omitempty"`
+	Renamed  []view.Renaming  `json:"renamed,omitempty"`
 }
 
 type adjustment struct {
@@ -176,11 +172,6 @@ type adjustment struct {
 	Sent  string `json:"sent"`
 	By    string `json:"by"`
 	Error string `json:"error,omitzero"`
-}
-
-type renaming struct {
-	From string `json:"from"`
-	To   string `json:"to"`
 }
 
 // recipient says whose request it is.
@@ -191,21 +182,16 @@ type recipient struct {
 }
 
 type verdict struct {
-	Verdict  string       `json:"verdict"`
-	Accepted bool         `json:"accepted"`
-	Voice    string       `json:"voice,omitzero"`
-	Adjusted int          `json:"adjusted,omitzero"`
-	Eased    int          `json:"eased,omitzero"`
-	Error    string       `json:"error,omitzero"`
-	Risk     string       `json:"risk,omitzero"`
-	Closed   bool         `json:"closed,omitzero"`
-	Invented []maskedCall `json:"invented,omitempty"`
-	Dropped  []maskedCall `json:"dropped,omitempty"`
-}
-
-type maskedCall struct {
-	Item int    `json:"item"`
-	Call string `json:"call"`
+	Verdict  string        `json:"verdict"`
+	Accepted bool          `json:"accepted"`
+	Voice    string        `json:"voice,omitzero"`
+	Adjusted int           `json:"adjusted,omitzero"`
+	Eased    int           `json:"eased,omitzero"`
+	Error    string        `json:"error,omitzero"`
+	Risk     string        `json:"risk,omitzero"`
+	Closed   bool          `json:"closed,omitzero"`
+	Invented []view.Masked `json:"invented,omitempty"`
+	Dropped  []view.Masked `json:"dropped,omitempty"`
 }
 
 func (d *viewDocument) addRequest(r *view.Request, full bool) {
@@ -213,7 +199,7 @@ func (d *viewDocument) addRequest(r *view.Request, full bool) {
 	if r.AsIs {
 		d.Profile.Mode = "as-is"
 	}
-	d.Request = mapList(r.Parts, func(p view.Part) requestPart { return requestPartOf(&p, full) })
+	d.Request = lists.MapEach(r.Parts, func(p view.Part) requestPart { return requestPartOf(&p, full) })
 	d.Verdict = &verdict{
 		Verdict: r.Answer.Verdict.String(), Accepted: r.Answer.Verdict != check.Reject, Voice: r.Answer.Viewer,
 		Adjusted: r.Adjusted, Eased: r.Eased, Risk: r.Risk(), Closed: r.Closed,
@@ -222,14 +208,14 @@ func (d *viewDocument) addRequest(r *view.Request, full bool) {
 		d.Verdict.Error = r.Answer.Error
 	}
 	if r.Masking != nil {
-		d.Verdict.Invented, d.Verdict.Dropped = maskedCalls(r.Masking.Invented), maskedCalls(r.Masking.Dropped)
+		d.Verdict.Invented, d.Verdict.Dropped = r.Masking.Invented, r.Masking.Dropped
 	}
 }
 
 func requestPartOf(p *view.Part, full bool) requestPart {
 	out := requestPart{
 		Message: itemIndex(p.Message), Role: p.Role, Item: itemIndex(p.Row.Item), Kind: p.Kind(), Sent: !p.Unsent,
-		Calls: callIDs(p.Row.Stored), Results: ResultIDs(p.Row.Stored),
+		Calls: callIDs(p.Row.Stored), Results: ResultIDs(p.Row.Stored), Rejected: p.Rejected, Renamed: p.Renamed,
 	}
 	if p.Last > p.Message {
 		out.Messages = p.Last - p.Message + 1
@@ -237,16 +223,10 @@ func requestPartOf(p *view.Part, full bool) requestPart {
 	if full {
 		out.Text = wholeText(&p.Row)
 	}
-	out.Rejected = mapList(p.Rejected, func(f view.Rejection) requestFlaw { return requestFlaw{f.Rules, f.Error} })
-	out.Adjusted = mapList(p.Adjusted, func(a view.Adjustment) adjustment {
+	out.Adjusted = lists.MapEach(p.Adjusted, func(a view.Adjustment) adjustment {
 		return adjustment{a.Rule, a.Sent, map[bool]string{false: "adapter", true: "runtime"}[a.Runtime], a.Error}
 	})
-	out.Renamed = mapList(p.Renamed, func(name view.Renaming) renaming { return renaming{name.From, name.To} })
 	return out
-}
-
-func maskedCalls(list []view.Masked) []maskedCall {
-	return mapList(list, func(m view.Masked) maskedCall { return maskedCall{m.Item, m.Call} })
 }
 
 // viewLanes are what happened between agents; the items are in events.
@@ -281,7 +261,7 @@ func viewLanesOf(l *view.Lanes) *viewLanes {
 		}
 		return one
 	}
-	return &viewLanes{mapList(l.List, func(lane view.Lane) string { return lane.Name }), mapList(l.Steps, step)}
+	return &viewLanes{lists.MapEach(l.List, func(lane view.Lane) string { return lane.Name }), lists.MapEach(l.Steps, step)}
 }
 
 type viewBorder struct {
@@ -344,7 +324,7 @@ func viewBorderOf(b *view.Border, full bool) viewBorder {
 		goal := said(b.Goal)
 		out.Goal = &goal
 	}
-	out.In = mapList(b.Given, func(i int) borderGiven {
+	out.In = lists.MapEach(b.Given, func(i int) borderGiven {
 		it := &b.Child.Items[i]
 		given := borderGiven{Item: i, Kind: it.Kind.String(), Role: it.Role.String(), Implicit: it.Flags.Has(session.Implicit)}
 		if it.Body != nil {
@@ -355,7 +335,7 @@ func viewBorderOf(b *view.Border, full bool) viewBorder {
 	if o := b.Out; o != nil {
 		out.Out = &borderOut{o.Item, o.Answer, o.Result.IsError, o.Result.Pending, said(o.Result.Text)}
 	}
-	out.Besides = mapList(b.Crossed, func(f *check.Finding) borderFound {
+	out.Besides = lists.MapEach(b.Crossed, func(f *check.Finding) borderFound {
 		return borderFound{f.Rule.ID, f.Severity.String(), render.FindingPlace(f), f.Message}
 	})
 	return out
@@ -442,10 +422,10 @@ func (d *viewDocument) addVisibility(v *view.View, full bool) {
 		d.Recomputed = d.Recomputed || m.Recomputed
 		d.Unreadable += m.Unreadable
 	}
-	d.Tokens = mapList(asked.Holders, func(h view.Holder) tokenHolder {
+	d.Tokens = lists.MapEach(asked.Holders, func(h view.Holder) tokenHolder {
 		return tokenHolder{h.Agent, branchLabel(h.Branch), h.Invocation, h.Tokens, h.Sees}
 	})
-	d.Events = mapList(asked.Events, func(e view.Event) viewEvent { return visibleEvent(asked, &e, full) })
+	d.Events = lists.MapEach(asked.Events, func(e view.Event) viewEvent { return visibleEvent(asked, &e, full) })
 }
 
 func visibleEvent(v *view.Visibility, e *view.Event, full bool) viewEvent {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/errtext"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/why"
 )
@@ -12,30 +13,30 @@ import (
 const whySchema = "sessctl.why/1"
 
 type whyDocument struct {
-	Schema     string        `json:"schema"`
-	Tool       render.Tool   `json:"tool"`
-	Verdict    why.Verdict   `json:"verdict"`
-	Asked      *whyAsked     `json:"asked,omitzero"`
-	Pasted     *whyPasted    `json:"pasted,omitzero"`
-	Store      string        `json:"store,omitzero"`
-	Kind       string        `json:"kind,omitzero"`
-	Writer     string        `json:"writer,omitzero"`
-	Read       string        `json:"read,omitzero"`
-	Session    *whySession   `json:"session,omitzero"`
-	Chosen     why.Choice    `json:"chosen,omitzero"`
-	Cause      string        `json:"cause,omitzero"`
-	Findings   []whyFinding  `json:"findings,omitzero"`
-	More       int           `json:"more,omitzero"`
-	Answer     *whyAnswer    `json:"answer,omitzero"`
-	Messages   *whyMessages  `json:"messages,omitzero"`
-	Mapped     string        `json:"mapped,omitzero"`
-	Absent     []string      `json:"absent,omitzero"`
-	Repair     *whyRepair    `json:"repair,omitzero"`
-	Next       string        `json:"next,omitzero"`
-	Broken     int           `json:"broken,omitzero"`
-	Candidates []whySession  `json:"candidates,omitzero"`
-	Searched   []whySearched `json:"searched,omitzero"`
-	ExitCode   int           `json:"exit_code"`
+	Schema     string         `json:"schema"`
+	Tool       render.Tool    `json:"tool"`
+	Verdict    why.Verdict    `json:"verdict"`
+	Asked      *whyAsked      `json:"asked,omitzero"`
+	Pasted     *whyPasted     `json:"pasted,omitzero"`
+	Store      string         `json:"store,omitzero"`
+	Kind       string         `json:"kind,omitzero"`
+	Writer     string         `json:"writer,omitzero"`
+	Read       string         `json:"read,omitzero"`
+	Session    *whySession    `json:"session,omitzero"`
+	Chosen     why.Choice     `json:"chosen,omitzero"`
+	Cause      string         `json:"cause,omitzero"`
+	Findings   []whyFinding   `json:"findings,omitzero"`
+	More       int            `json:"more,omitzero"`
+	Answer     *whyAnswer     `json:"answer,omitzero"`
+	Messages   *whyMessages   `json:"messages,omitzero"`
+	Mapped     string         `json:"mapped,omitzero"`
+	Absent     []string       `json:"absent,omitzero"`
+	Repair     *whyRepair     `json:"repair,omitzero"`
+	Next       string         `json:"next,omitzero"`
+	Broken     int            `json:"broken,omitzero"`
+	Candidates []whySession   `json:"candidates,omitzero"`
+	Searched   []why.Searched `json:"searched,omitzero"`
+	ExitCode   int            `json:"exit_code"`
 }
 
 type whyAsked struct {
@@ -70,14 +71,6 @@ type whySession struct {
 	ID      string    `json:"id"`
 	Title   string    `json:"title,omitzero"`
 	Touched time.Time `json:"touched,omitzero"`
-}
-
-type whySearched struct {
-	Store    string `json:"store"`
-	Sessions int    `json:"sessions"`
-	Trouble  string `json:"trouble,omitzero"`
-	Left     int    `json:"left,omitzero"`
-	Foreign  bool   `json:"foreign,omitzero"`
 }
 
 type whyFinding struct {
@@ -120,9 +113,9 @@ func PrintDiagnosis(d *why.Diagnosis, o render.WhyOptions) error {
 	doc := whyDocument{
 		Schema: whySchema, Tool: o.Tool, Verdict: d.Verdict, Chosen: d.Chosen, Cause: d.Cause, More: d.More, Mapped: d.Mapped, Absent: d.Absent,
 		Next: d.Next, Broken: d.Broken, ExitCode: o.ExitCode,
-		Searched:   mapList(d.Searched, func(s why.Searched) whySearched { return whySearched(s) }),
-		Candidates: mapList(d.Candidates, func(c why.Candidate) whySession { return whySession{c.Store, c.ID, c.Title, c.Touched} }),
-		Findings: mapList(d.Findings, func(f *check.Finding) whyFinding {
+		Searched:   append([]why.Searched{}, d.Searched...),
+		Candidates: lists.MapEach(d.Candidates, func(c why.Candidate) whySession { return whySession{c.Store, c.ID, c.Title, c.Touched} }),
+		Findings: lists.MapEach(d.Findings, func(f *check.Finding) whyFinding {
 			return whyFinding{f.Rule.ID, f.Rule.Name, f.Session, f.Items, f.ReportedMessage()}
 		}),
 	}
@@ -131,7 +124,7 @@ func PrintDiagnosis(d *why.Diagnosis, o render.WhyOptions) error {
 	}
 	if a := d.Pasted; a != nil {
 		doc.Pasted = &whyPasted{Recognised: a.Kind != errtext.Unknown, From: a.From, Meaning: a.Meaning, Rules: append([]string{}, a.Rules...), IsCause: a.IsCause(), Next: a.Next,
-			Also: mapList(a.Also, func(s errtext.Said) whyAlso {
+			Also: lists.MapEach(a.Also, func(s errtext.Said) whyAlso {
 				return whyAlso{s.Kind.String(), s.From, s.Meaning, append([]string{}, s.Rules...), s.IsCause(), s.Next}
 			})}
 	}

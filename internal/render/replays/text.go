@@ -12,6 +12,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/render/machine"
@@ -151,10 +152,7 @@ func (t *replayText) printBeginning() error {
 		out.WriteString(ui.Bold.Render(render.StoreName(&session.Store{Path: t.Path}, t.Home)) + "\n")
 		out.WriteString(ui.Hang("  ", "  ", replayModels[t.Model], t.Screen.TextWidth()) + "\n")
 	}
-	names := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		names[i] = c.name
-	}
+	names := lists.MapEach(t.columns, func(c replayColumn) string { return c.name })
 	t.wide = t.columns[0].width
 	_, err := t.Write(t.appendCells(t.appendStyled([]byte(out.String()+" "), &ui.Dim, names[0]), names, nil))
 	return err
@@ -365,10 +363,7 @@ func frameCell(r *recording.Row, width int, _ *[]string) string {
 	if len(path) == 0 {
 		return nothingSign
 	}
-	names := make([]string, len(path))
-	for i, agent := range path {
-		names[i] = agentWords(agent)
-	}
+	names := lists.MapEach(path, agentWords)
 	return ui.TruncateLeft(strings.Join(names, "/"), width)
 }
 
@@ -501,10 +496,7 @@ func replaySubject(r *recording.Row, idWidth int) []string {
 	switch {
 	case len(r.Calls) > 0:
 		const most = 8 // machines get all
-		var ids []string
-		for _, id := range r.Calls[:min(len(r.Calls), most)] {
-			ids = append(ids, callWords(id, idWidth))
-		}
+		ids := lists.MapEach(r.Calls[:min(len(r.Calls), most)], func(id string) string { return callWords(id, idWidth) })
 		if more := len(r.Calls) - most; more > 0 {
 			ids = append(ids, ui.Number(more)+" more")
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/ui"
@@ -102,11 +103,7 @@ func (h *htmlView) findingBlocks(v *view.View) document.Document {
 
 // viewerChoices are those among whom the reader chooses.
 func (h *htmlView) viewerChoices(asked *view.Visibility) document.Viewers {
-	var list document.Viewers
-	for i := range asked.Viewers {
-		list = append(list, asked.Viewers[i].Name()+": "+seesCount(asked, &asked.Viewers[i]))
-	}
-	return list
+	return lists.MapEach(asked.Viewers, func(v view.Viewer) string { return v.Name() + ": " + seesCount(asked, &v) })
 }
 
 // messageAnchor names a message on the page, "" for one that is not there.

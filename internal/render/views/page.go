@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/ui"
 	"github.com/sessctl/sessctl/internal/view"
@@ -160,11 +161,8 @@ func (p viewPage) callItem(c *view.Call) document.Item {
 }
 
 // mediaList are images and files, by their types and sizes.
-func mediaList(media []string) (list document.List) {
-	for _, m := range media {
-		list = append(list, render.Entry(render.Span(document.Code, m)))
-	}
-	return list
+func mediaList(media []string) document.List {
+	return lists.MapEach(media, func(m string) document.Item { return render.Entry(render.Span(document.Code, m)) })
 }
 
 // cutSource is a whole text.
@@ -181,12 +179,10 @@ func stateClause(a view.Answer) string {
 }
 
 func noteItems(notes []view.Note) document.List {
-	var list document.List
-	for _, n := range notes {
+	return lists.MapEach(notes, func(n view.Note) document.Item {
 		text, _ := noteWords(n)
-		list = append(list, render.Entry("⚠ ", text))
-	}
-	return list
+		return render.Entry("⚠ ", text)
+	})
 }
 
 // requestBlocks is what the next run sends.
@@ -195,15 +191,8 @@ func (p viewPage) requestBlocks(r *view.Request) document.Document {
 	if words := r.Preface(); words != "" {
 		doc = append(doc, render.Say(words))
 	}
-	var parts document.List
-	for i := range r.Parts {
-		parts = append(parts, p.partItem(r, &r.Parts[i]))
-	}
-	doc = append(doc, parts)
-	for _, text := range r.Verdict() {
-		doc = append(doc, render.Say(text))
-	}
-	return doc
+	doc = append(doc, document.List(lists.MapEach(r.Parts, func(part view.Part) document.Item { return p.partItem(r, &part) })))
+	return append(doc, render.SayEach(r.Verdict())...)
 }
 
 func (p viewPage) partItem(r *view.Request, part *view.Part) document.Item {

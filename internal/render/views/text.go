@@ -12,6 +12,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/render/machine"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -283,11 +284,7 @@ func noteWords(n view.Note) (string, *lipgloss.Style) {
 
 // wrapText is a whole text in lines of at most width columns.
 func wrapText(text string, width int) []viewLine {
-	var lines []viewLine
-	for _, l := range ui.WrapWhole(text, width) {
-		lines = append(lines, viewLine{content: l})
-	}
-	return lines
+	return lists.MapEach(ui.WrapWhole(text, width), func(l string) viewLine { return viewLine{content: l} })
 }
 
 // viewColumns are the places of a session's parts on a line: the mark at the

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/ui"
@@ -18,9 +19,7 @@ func visibilityPage(v *view.View, full bool) document.Document {
 	if asked.Single {
 		doc = document.Document{render.Say("Viewer ", asked.Viewers[0].Name(), ", ", modelWords(v))}
 	}
-	for _, said := range asked.Remarks(v.Store) {
-		doc = append(doc, render.Say(said))
-	}
+	doc = append(doc, render.SayEach(asked.Remarks(v.Store))...)
 	if len(asked.Holders) > 0 {
 		return append(doc, holderTable(asked), render.Say(visibilityCount(asked)))
 	}
@@ -32,21 +31,16 @@ func visibilityPage(v *view.View, full bool) document.Document {
 	default:
 		doc = append(doc, viewerList(events))
 	}
-	var table document.Table
-	for _, name := range append(events.columnNames(), "text") {
-		table.Columns = append(table.Columns, document.Column{Name: name})
-	}
+	table := document.Table{Columns: lists.MapEach(append(events.columnNames(), "text"), func(name string) document.Column {
+		return document.Column{Name: name}
+	})}
 	for i := range asked.Events {
 		e := &asked.Events[i]
 		about := ui.Excerpt(e.About(), document.Columns)
 		if full {
 			about = e.About()
 		}
-		var row []document.Text
-		for _, cell := range append(events.eventCells(e), about) {
-			row = append(row, document.Words(cell))
-		}
-		table.Rows = append(table.Rows, row)
+		table.Rows = append(table.Rows, lists.MapEach(append(events.eventCells(e), about), func(cell string) document.Text { return document.Words(cell) }))
 	}
 	return append(doc, table, render.Say(visibilityCount(asked)))
 }

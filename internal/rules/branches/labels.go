@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/branch"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -33,20 +34,9 @@ func pathLabels(s *rules.Subject) []label {
 // labelsOf are the branches of these items.
 func labelsOf(s *rules.Subject, items []int) []label {
 	var all []label
-	known := map[string]int{"": -1} // -1: no path
-	for _, i := range items {
-		text := s.Items[i].Branch
-		at, met := known[text]
-		if !met {
-			at = -1
-			if branch.ParseLabel(text).Path != "" {
-				at = len(all)
-				all = append(all, label{text: text, segments: strings.Split(text, ".")})
-			}
-			known[text] = at
-		}
-		if at >= 0 {
-			all[at].items = append(all[at].items, i)
+	for _, items := range lists.GroupBy(items, func(i int) string { return s.Items[i].Branch }) {
+		if text := s.Items[items[0]].Branch; branch.ParseLabel(text).Path != "" {
+			all = append(all, label{text, strings.Split(text, "."), items})
 		}
 	}
 	slices.SortFunc(all, func(a, b label) int { return slices.Compare(a.segments, b.segments) })

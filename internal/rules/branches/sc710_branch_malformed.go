@@ -12,16 +12,14 @@ import (
 var branchMalformed = rules.Rule{
 	ID: "SC710", Name: "branch-malformed", Severity: rules.Warning, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a branch label with a dot too many, an unknown agent or a cut name",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			all, t := pathLabels(s), teamOf(s)
-			for i := range all {
-				if why := describeMalformed(s, t, all, i, p.Store.SilentLabels); why != "" {
-					reportLabel(p, s, t, all, i, why)
-				}
+	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
+		all, t := pathLabels(s), teamOf(s)
+		for i := range all {
+			if why := describeMalformed(s, t, all, i, p.Store.SilentLabels); why != "" {
+				reportLabel(p, s, t, all, i, why)
 			}
 		}
-	},
+	}),
 }
 
 // team are the agents that a session knows of.
@@ -117,10 +115,9 @@ func (l *label) withEnding(segment string) string {
 
 func reportLabel(p *rules.Pass, s *rules.Subject, t team, all []label, i int, why string) {
 	l := &all[i]
-	f := p.FindItem(s.Session, l.items[0])
-	f.Items = l.items
+	f := p.FindItems(s.Session, l.items)
 	f.Message = "the branch " + rules.QuoteText(l.text) + " of " + rules.CountedNoun(len(l.items), "event") + " " + why
-	f.Fixes = []rules.Fix{{Title: "decide which agent the branch means", Safety: rules.Manual}}
+	f.SetFix(rules.Manual, "decide which agent the branch means")
 	// Whoever sees what is said below the label sees what is said on it: to rename one
 	// of them would part them.
 	agent := soleAgent(s, all, i)

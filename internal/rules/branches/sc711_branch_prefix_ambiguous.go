@@ -11,11 +11,7 @@ import (
 var branchPrefixAmbiguous = rules.Rule{
 	ID: "SC711", Name: "branch-prefix-ambiguous", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a branch whose name begins with the name of another branch that is not above it",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			reportAmbiguous(p, s)
-		}
-	},
+	Run:   rules.VisitSubjects(reportAmbiguous),
 }
 
 // prefixPair are two labels of which the longer begins with the shorter's text
@@ -70,8 +66,7 @@ func reportAmbiguous(p *rules.Pass, s *rules.Subject) {
 		return
 	}
 	slices.Sort(items)
-	f := p.FindItem(s.Session, items[0])
-	f.Items = items
+	f := p.FindItems(s.Session, items)
 	f.Count = len(words)
 	if later {
 		f.Severity = rules.Info

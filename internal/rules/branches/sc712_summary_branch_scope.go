@@ -12,15 +12,13 @@ import (
 var summaryBranchScope = rules.Rule{
 	ID: "SC712", Name: "summary-branch-scope", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a summary on another branch than the events that it summarizes",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			if p.Store.RootSummaries {
-				reportBranchedSummaries(p, s)
-			} else {
-				reportSummaryScopes(p, s)
-			}
+	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
+		if p.Store.RootSummaries {
+			reportBranchedSummaries(p, s)
+		} else {
+			reportSummaryScopes(p, s)
 		}
-	},
+	}),
 }
 
 // reportBranchedSummaries is for stores whose summaries have no branch.

@@ -4,50 +4,35 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/rules"
 )
 
 var visibilityGap = rules.Rule{
 	ID: "SC713", Name: "visibility-gap", Severity: rules.Info, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "agents cannot see what others said before they ran",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			reportGaps(p, s)
-		}
-	},
+	Run:   rules.VisitSubjects(reportGaps),
 }
-
-// run are the items that agents said in one invocation.
-type run struct{ root, branched []int }
 
 // reportGaps tells what later agents of a session cannot see although those who
 // said it were done. A gap is one of a single run: what branches of other runs mean
 // to an agent, every model decides in its own way.
 func reportGaps(p *rules.Pass, s *rules.Subject) {
-	runs := map[string]*run{}
-	var order []*run
+	var spoken []int
 	for i := range s.Items {
-		it := &s.Items[i]
-		if !isSpoken(s, i) || it.Branch == "" && it.Agent == "" {
-			continue // a result without an agent is one that the user posted
-		}
-		r := runs[it.Invocation]
-		if r == nil {
-			r = &run{}
-			runs[it.Invocation], order = r, append(order, r)
-		}
-		if it.Branch == "" {
-			r.root = append(r.root, i)
-		} else {
-			r.branched = append(r.branched, i)
+		if it := &s.Items[i]; isSpoken(s, i) && (it.Branch != "" || it.Agent != "") { // a result without an agent is one that the user posted
+			spoken = append(spoken, i)
 		}
 	}
+	inRoot := func(i int) bool { return s.Items[i].Branch == "" }
 	g := gaps{paired: true, reducers: p.Store.ForeignText, hidden: map[int]bool{}, readers: map[string]int{}}
 	var all [][]label
-	for _, r := range order {
-		labels := slices.DeleteFunc(labelsOf(s, r.branched), func(l label) bool { return l.isHollow() || slices.ContainsFunc(l.segments, isCounted) })
+	for _, items := range lists.GroupBy(spoken, func(i int) string { return s.Items[i].Invocation }) {
+		branched := slices.DeleteFunc(slices.Clone(items), inRoot)
+		root := slices.DeleteFunc(items, func(i int) bool { return !inRoot(i) })
+		labels := slices.DeleteFunc(labelsOf(s, branched), func(l label) bool { return l.isHollow() || slices.ContainsFunc(l.segments, isCounted) })
 		g.paired = g.paired && !slices.ContainsFunc(labels, func(l label) bool { return len(l.segments)%2 == 1 })
-		all = append(all, append([]label{{items: r.root}}, labels...))
+		all = append(all, append([]label{{items: root}}, labels...))
 	}
 	for _, labels := range all {
 		g.walkLevel(labels, 0)
@@ -59,8 +44,7 @@ func reportGaps(p *rules.Pass, s *rules.Subject) {
 
 func reportHidden(p *rules.Pass, s *rules.Subject, g *gaps) {
 	items := slices.Sorted(maps.Keys(g.hidden))
-	f := p.FindItem(s.Session, items[0])
-	f.Items = items
+	f := p.FindItems(s.Session, items)
 	from := map[string]bool{}
 	for _, i := range items {
 		from[rules.QuoteText(s.Items[i].Branch)] = true

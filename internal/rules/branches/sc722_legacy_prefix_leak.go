@@ -10,17 +10,15 @@ import (
 var legacyPrefixLeak = rules.Rule{
 	ID: "SC722", Name: "legacy-prefix-leak", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "older versions showed an event to an agent on another branch whose name begins alike",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			told := map[int]int{} // several findings of one item are findings of their own
-			for _, pair := range prefixPairs(pathLabels(s)) {
-				if leaked := leakedByPrefix(p, s, pair); len(leaked) > 0 {
-					reportPrefixLeak(p, s, pair, leaked, told[leaked[0]])
-					told[leaked[0]]++
-				}
+	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
+		told := map[int]int{} // several findings of one item are findings of their own
+		for _, pair := range prefixPairs(pathLabels(s)) {
+			if leaked := leakedByPrefix(p, s, pair); len(leaked) > 0 {
+				reportPrefixLeak(p, s, pair, leaked, told[leaked[0]])
+				told[leaked[0]]++
 			}
 		}
-	},
+	}),
 }
 
 // leakedByPrefix are the items of the shorter label that an agent on the longer
@@ -45,8 +43,8 @@ func lastSaid(s *rules.Subject, l *label) int {
 }
 
 func reportPrefixLeak(p *rules.Pass, s *rules.Subject, pair prefixPair, leaked []int, nth int) {
-	f := p.FindItem(s.Session, leaked[0])
-	f.Items, f.Nth = leaked, nth
+	f := p.FindItems(s.Session, leaked)
+	f.Nth = nth
 	f.Related = []session.Place{s.ItemPlace(lastSaid(s, pair.long))}
 	f.Message = "the agent on " + rules.QuoteText(pair.long.text) + " ran after " + rules.CountedNoun(len(leaked), "event") + " on " + rules.QuoteText(pair.short.text) +
 		" that it must not see"

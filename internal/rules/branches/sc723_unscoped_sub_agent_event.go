@@ -1,10 +1,10 @@
 package branches
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/branch"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -141,14 +141,11 @@ func handedOver(s *rules.Subject) map[string]bool {
 }
 
 func reportToolRun(p *rules.Pass, s *rules.Subject, caller int, leaked []int) {
-	f := p.FindItem(s.Session, leaked[0])
-	f.Items = leaked
+	f := p.FindItems(s.Session, leaked)
 	f.Related = []session.Place{s.ItemPlace(caller)}
 	var agents []string
 	for _, i := range leaked {
-		if name := rules.QuoteText(s.Items[i].Agent); !slices.Contains(agents, name) {
-			agents = append(agents, name)
-		}
+		agents = lists.AppendNew(agents, rules.QuoteText(s.Items[i].Agent))
 	}
 	f.Message = rules.QuoteText(s.Items[caller].Agent) + " is shown " + rules.CountedNoun(len(leaked), "event") + " of " + rules.JoinFew(agents) +
 		" besides the result of its call. An agent that runs as a tool has a branch of its own, but its caller has none and sees everything."

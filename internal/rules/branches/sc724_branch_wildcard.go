@@ -123,8 +123,7 @@ func lowerASCII(text string) string {
 }
 
 func reportPattern(p *rules.Pass, s *rules.Subject, l *label, why string) {
-	f := p.FindItem(s.Session, l.items[0])
-	f.Items = l.items
+	f := p.FindItems(s.Session, l.items)
 	f.Message = "the branch " + rules.QuoteText(l.text) + " of " + rules.CountedNoun(len(l.items), "event") + " " + why
 	p.Report(f)
 }

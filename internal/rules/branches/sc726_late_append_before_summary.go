@@ -11,11 +11,7 @@ import (
 var lateAppendBeforeSummary = rules.Rule{
 	ID: "SC726", Name: "late-append-before-summary", Severity: rules.Warning, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "messages before the summary that a request begins with",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			reportLate(p, s)
-		}
-	},
+	Run:   rules.VisitSubjects(reportLate),
 }
 
 func reportLate(p *rules.Pass, s *rules.Subject) {
@@ -29,8 +25,7 @@ func reportLate(p *rules.Pass, s *rules.Subject) {
 	if len(late) == 0 {
 		return
 	}
-	f := p.FindItem(s.Session, late[0])
-	f.Items = late
+	f := p.FindItems(s.Session, late)
 	f.Related = []session.Place{s.ItemPlace(summary)}
 	f.Message = rules.CountedNoun(len(late), "message") + rules.VerbForm(len(late), " comes", " come") + " before the summary but" +
 		rules.VerbForm(len(late), " is", " are") + " not part of it"
@@ -39,10 +34,8 @@ func reportLate(p *rules.Pass, s *rules.Subject) {
 		p.Report(f)
 		return
 	}
-	f.Fixes = []rules.Fix{{
-		Title: "move " + rules.CountedNoun(len(late), "message") + " after the summary, in the order of their times", Safety: rules.Lossless,
-		Edits: moveBehindSummary(s, late, summary),
-	}}
+	f.SetFix(rules.Lossless, "move "+rules.CountedNoun(len(late), "message")+" after the summary, in the order of their times",
+		moveBehindSummary(s, late, summary)...)
 	p.Report(f)
 }
 

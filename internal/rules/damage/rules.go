@@ -7,11 +7,9 @@ import "github.com/sessctl/sessctl/internal/rules"
 // Rules are the rules of this family.
 var Rules = append([]*rules.Rule{
 	&ruleCrashed,
-	&setAsideBackup,
 	&undecodableRecord,
 	&positionCollision,
 	&staleIndexReference,
 	&timeGoesBack,
-	&historyDeleted,
 	&foreignOwner,
 }, faults...)

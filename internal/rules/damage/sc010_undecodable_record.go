@@ -20,7 +20,7 @@ var undecodableRecord = rules.Rule{
 	},
 }
 
-var undecodable = rules.ReportFaults(session.Undecodable, func(found *rules.Finding, f *session.Fault) {
+var undecodable = rules.ReportFaults(session.Undecodable, func(_ *rules.Pass, found *rules.Finding, f *session.Fault) {
 	what := " cannot be read, so the session fails to load: "
 	switch {
 	case f.Default != nil && f.Unloads:

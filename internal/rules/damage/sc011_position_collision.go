@@ -16,7 +16,7 @@ var positionCollision = rules.Rule{
 		for _, s := range p.Subjects {
 			reportPositions(p, s)
 		}
-		rules.ReportFaults(session.SharedKey, rules.SetDetail)(p)
+		rules.ReportFaults(session.SharedKey)(p)
 	},
 }
 
@@ -33,32 +33,29 @@ func reportPositions(p *rules.Pass, s *rules.Subject) {
 			doubled++
 		}
 	}
-	if len(bad) == 0 {
-		return
-	}
-	f := p.FindItem(s.Session, bad[0])
-	f.Items, f.Whole = bad, true
-	var parts []string
-	if negative > 0 {
-		parts = append(parts, rules.CountedNoun(negative, "item")+rules.VerbForm(negative, " has", " have")+" a negative position or time")
-	}
-	if doubled > 0 {
-		parts = append(parts, rules.CountedNoun(doubled, "item")+rules.VerbForm(doubled, " has", " have")+" the same position or time as the item before")
-	}
-	f.Message = rules.JoinWords(parts)
-	if doubled > 0 {
-		f.AddSentence(shownAs(p.Store))
-	}
-	fix := rules.Fix{Title: "number the positions in the order shown", Safety: rules.Lossless, Edits: risingEdits(s.Session)}
-	if p.Store.TurnsTies && doubled > 0 {
-		apart := "a microsecond apart"
-		if s.Tick == time.Millisecond {
-			apart = "a millisecond apart"
+	p.ReportItems(s.Session, bad, func(f *rules.Finding) {
+		f.Whole = true
+		var parts []string
+		if negative > 0 {
+			parts = append(parts, rules.CountedNoun(negative, "item")+rules.VerbForm(negative, " has", " have")+" a negative position or time")
 		}
-		fix.Title, fix.Edits = "put events of the same time back in the order in which they were written, "+apart, turnEdits(s.Session)
-	}
-	f.Fixes = []rules.Fix{fix}
-	p.Report(f)
+		if doubled > 0 {
+			parts = append(parts, rules.CountedNoun(doubled, "item")+rules.VerbForm(doubled, " has", " have")+" the same position or time as the item before")
+		}
+		f.Message = rules.JoinWords(parts)
+		if doubled > 0 {
+			f.AddSentence(shownAs(p.Store))
+		}
+		fix := rules.Fix{Title: "number the positions in the order shown", Safety: rules.Lossless, Edits: risingEdits(s.Session)}
+		if p.Store.TurnsTies && doubled > 0 {
+			apart := "a microsecond apart"
+			if s.Tick == time.Millisecond {
+				apart = "a millisecond apart"
+			}
+			fix.Title, fix.Edits = "put events of the same time back in the order in which they were written, "+apart, turnEdits(s.Session)
+		}
+		f.Fixes = []rules.Fix{fix}
+	})
 }
 
 // shownAs says what becomes of the order of items with one position.

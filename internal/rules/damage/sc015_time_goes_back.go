@@ -10,22 +10,20 @@ import (
 var timeGoesBack = rules.Rule{
 	ID: "SC015", Name: "time-goes-back", Severity: rules.Info, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "times decrease within a session",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			bad := backInTime(s.Session)
-			if len(bad) == 0 || s.InterleavedTurns() != nil { // SC718 tells why
-				continue
-			}
-			f := p.FindItem(s.Session, bad[0])
-			f.Items, f.Whole = bad, true
-			f.Message = rules.CountedNoun(len(bad), "item") + rules.VerbForm(len(bad), " is", " are") + " older than the item before"
-			if p.Store.Zoneless != "" {
-				f.AddSentence("Times are stored here without a zone: " + p.Store.Zoneless + " in different zones can cause this, and so can the end of summer time")
-			}
-			f.AddSentence("A second writer, a changed clock or moved records can cause this")
-			p.Report(f)
+	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
+		bad := backInTime(s.Session)
+		if len(bad) == 0 || s.InterleavedTurns() != nil { // SC718 tells why
+			return
 		}
-	},
+		f := p.FindItems(s.Session, bad)
+		f.Whole = true
+		f.Message = rules.CountedNoun(len(bad), "item") + rules.VerbForm(len(bad), " is", " are") + " older than the item before"
+		if p.Store.Zoneless != "" {
+			f.AddSentence("Times are stored here without a zone: " + p.Store.Zoneless + " in different zones can cause this, and so can the end of summer time")
+		}
+		f.AddSentence("A second writer, a changed clock or moved records can cause this")
+		p.Report(f)
+	}),
 }
 
 // backInTime are the items that are older than the one before them. A compaction

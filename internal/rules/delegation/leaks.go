@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -49,11 +50,9 @@ func stateOf(d *replay.Delegation) leakState {
 // findLeak begins a finding of a leak rule: which items it is about, and in a sentence of
 // which the rule adds the end, whose messages they are.
 func findLeak(p *rules.Pass, s *rules.Subject, d *replay.Delegation) rules.Finding {
-	f := p.FindItem(s.Session, d.Leaked[0].Item)
+	f := p.FindItems(s.Session, lists.MapEach(d.Leaked, func(l replay.Leaked) int { return l.Item }))
 	f.Call = d.Call().ID
-	f.Items = nil
 	for _, l := range d.Leaked {
-		f.Items = append(f.Items, l.Item)
 		if l.Item != f.Item {
 			f.Related = append(f.Related, s.ItemPlace(l.Item))
 		}
@@ -94,15 +93,12 @@ func reportLeak(p *rules.Pass, s *rules.Subject, d *replay.Delegation, f rules.F
 // leakedAgents names the agents whose items leaked: `sub-agent "worker"`, and `"root"` where that
 // is the name of the caller, too.
 func leakedAgents(s *rules.Subject, d *replay.Delegation) string {
-	var names []string
-	seen := map[string]bool{}
+	var agents []string
 	for _, l := range d.Leaked {
-		if a := s.Items[l.Item].Agent; !seen[a] {
-			seen[a] = true
-			names = append(names, rules.AgentName(a))
-		}
+		agents = lists.AppendNew(agents, s.Items[l.Item].Agent)
 	}
-	if seen[""] || seen[d.Caller()] {
+	names := lists.MapEach(agents, rules.AgentName)
+	if slices.Contains(agents, "") || slices.Contains(agents, d.Caller()) {
 		return rules.JoinWords(names)
 	}
 	return rules.VerbForm(len(names), "sub-agent ", "sub-agents ") + rules.JoinWords(names)
@@ -291,7 +287,7 @@ func (fix *leakFix) outerCall(f *replay.Frame) (caller string, call session.Call
 // goes behind it.
 func (fix *leakFix) innerCall(f *replay.Frame) (caller string, call session.CallRef, child *session.Session, place session.Ref) {
 	d := f.Copy
-	if d == nil && isUndecidable(fix.s, f.Item) { // it stays, and so does its call
+	if d == nil && fix.s.IsUndecidable(f.Item) { // it stays, and so does its call
 		return fix.s.ID, rules.CallRef(fix.s.Session, f.Item, f.Nth), nil, fix.s.ItemRef(f.Item)
 	}
 	if d == nil {
@@ -308,22 +304,11 @@ func (fix *leakFix) innerCall(f *replay.Frame) (caller string, call session.Call
 // takes out of the session.
 func lastStaying(s *rules.Subject, before int) int {
 	for i := before - 1; i > 0; i-- {
-		if s.Replay.Steps[i].Action == replay.Persist || isUndecidable(s, i) {
+		if s.IsOwn(i) || s.IsUndecidable(i) {
 			return i
 		}
 	}
 	return 0
-}
-
-func isUndecidable(s *rules.Subject, item int) bool {
-	for _, d := range s.Replay.Delegations {
-		for _, l := range d.Leaked {
-			if l.Item == item {
-				return l.Undecidable
-			}
-		}
-	}
-	return false
 }
 
 // DerivedID is the id of a session that a repair creates for a call: made from

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -131,6 +132,16 @@ func originalSpawns(list []Spawn) []Spawn {
 	return slices.DeleteFunc(slices.Clone(list), isCopy)
 }
 
+// namesChild reports whether an item has a call by which the store names a session.
+func namesChild(it *session.Item, id string) bool {
+	return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Delegation != nil && c.Delegation.Child == id })
+}
+
+// namedIn reports whether a session has such a call.
+func namedIn(s *session.Session, id string) bool {
+	return slices.ContainsFunc(s.Items, func(it session.Item) bool { return namesChild(&it, id) })
+}
+
 // reference is how one session names another one as its child: by items that refer to
 // it, and by calls that the store keeps the child's id with.
 type reference struct {
@@ -194,9 +205,7 @@ func treeReferences(p *rules.Pass, links *links) []reference {
 				at[to] = n
 			}
 			r := &list[n]
-			if r.items = append(r.items, item); r.call == nil {
-				r.call = call
-			}
+			r.items, r.call = append(r.items, item), cmp.Or(r.call, call)
 		}
 		for i := range s.Items {
 			if it := &s.Items[i]; it.Kind == session.SubSession {
@@ -304,8 +313,7 @@ func (l *loop) pathText() string {
 // share is a session that several calls of one conversation have as their child.
 type share struct {
 	child  *rules.Subject
-	root   *session.Session // the conversation
-	spawns []Spawn          // two or more, in the order of the sessions and items
+	spawns []Spawn // two or more, in the order of the sessions and items
 }
 
 // sharing is who shares what in a tree.
@@ -331,23 +339,18 @@ func sharingCalls(p *rules.Pass) []Spawn { return treeSharing(p).callers }
 
 func findSharing(p *rules.Pass) *sharing {
 	sh := &sharing{callers: originalSpawns(findCallers(p)), calls: map[*rules.Subject]int{}, of: map[string][]int{}}
+	for _, sp := range sh.callers {
+		sh.calls[sp.To]++
+	}
 	type key struct {
 		child *rules.Subject
 		root  *session.Session
 	}
-	var list []share
-	at := map[key]int{}
-	for _, sp := range sh.callers {
-		sh.calls[sp.To]++
-		k := key{sp.To, conversationRoot(p, sp.From.Session)}
-		n, known := at[k]
-		if !known {
-			n, list = len(list), append(list, share{child: k.child, root: k.root})
-			at[k] = n
+	for _, spawns := range lists.GroupBy(sh.callers, func(sp Spawn) key { return key{sp.To, conversationRoot(p, sp.From.Session)} }) {
+		if len(spawns) > 1 {
+			sh.shares = append(sh.shares, share{child: spawns[0].To, spawns: spawns})
 		}
-		list[n].spawns = append(list[n].spawns, sp)
 	}
-	sh.shares = slices.DeleteFunc(list, func(s share) bool { return len(s.spawns) < 2 })
 	for i, s := range sh.shares {
 		sh.of[s.child.ID] = append(sh.of[s.child.ID], i)
 	}
@@ -408,7 +411,7 @@ func asksFor(d *replay.Delegation, child *session.Session) bool {
 // item: that of the next message of the session's own which brings no results.
 func endOfBatch(s *rules.Subject, item int) int {
 	for i := item + 1; i < len(s.Items); i++ {
-		if it := &s.Items[i]; it.OnWire() && !it.IsAnswer() && s.Replay.Steps[i].Action == replay.Persist {
+		if it := &s.Items[i]; it.OnWire() && !it.IsAnswer() && s.IsOwn(i) {
 			return i
 		}
 	}

@@ -3,6 +3,8 @@ package delegation
 import (
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/lists"
+	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -10,12 +12,10 @@ import (
 var danglingReference = rules.Rule{
 	ID: "SC704", Name: "dangling-subsession-ref", Severity: rules.Warning, Safety: rules.None, Allow: "prune", Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a reference to a sub-session that does not exist",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			reportReferences(p, s)
-			reportNamed(p, s)
-		}
-	},
+	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
+		reportReferences(p, s)
+		reportNamed(p, s)
+	}),
 }
 
 // reportReferences tells of the items that refer to a sub-session that is gone.
@@ -43,27 +43,17 @@ func reportReferences(p *rules.Pass, s *rules.Subject) {
 // with all of its calls. An id that was only given out for a call is no evidence that
 // there was a session.
 func reportNamed(p *rules.Pass, s *rules.Subject) {
-	told := map[string]*rules.Finding{}
-	var order []string
-	for _, d := range s.Replay.Delegations {
-		asked := d.Call().Delegation
-		severity, what := describeGone(p, asked)
-		if what == "" || refersTo(s, asked.Child) {
-			continue
-		}
-		f := told[asked.Child]
-		if f == nil {
-			found := p.FindItem(s.Session, d.Item)
-			f = &found
-			f.Items, f.Nth, f.Call, f.Severity = []int{d.Item}, d.Nth, d.Call().ID, severity
-			f.Message = "call " + rules.CallName(d.Call()) + " was answered by session " + rules.ShortID(asked.Child) + ", " + what
-			told[asked.Child], order = f, append(order, asked.Child)
-		} else if !slices.Contains(f.Items, d.Item) {
-			f.Items = append(f.Items, d.Item)
-		}
-	}
-	for _, id := range order {
-		p.Report(*told[id])
+	gone := slices.DeleteFunc(slices.Clone(s.Replay.Delegations), func(d *replay.Delegation) bool {
+		_, what := describeGone(p, d.Call().Delegation)
+		return what == "" || refersTo(s, d.Call().Delegation.Child)
+	})
+	for _, calls := range lists.GroupBy(gone, func(d *replay.Delegation) string { return d.Call().Delegation.Child }) {
+		call, id := calls[0].Call(), calls[0].Call().Delegation.Child
+		severity, what := describeGone(p, call.Delegation)
+		f := p.FindItems(s.Session, slices.Compact(lists.MapEach(calls, func(d *replay.Delegation) int { return d.Item })))
+		f.Nth, f.Call, f.Severity = calls[0].Nth, call.ID, severity
+		f.Message = "call " + rules.CallName(call) + " was answered by session " + rules.ShortID(id) + ", " + what
+		p.Report(f)
 	}
 }
 

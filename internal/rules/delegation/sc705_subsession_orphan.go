@@ -38,10 +38,7 @@ func reportOrphanSession(p *rules.Pass, s *rules.Subject) {
 		}
 		if isNamed(s) {
 			f.AddSentence("Its id names a call of session " + rules.ShortID(d.Session.ID))
-			f.Fixes = []rules.Fix{{
-				Title: "make that session its parent", Safety: rules.Lossless,
-				Edits: []session.Edit{{Op: session.Set, Ref: s.Ref(), Field: "parent_id", Value: &d.Session.ID}},
-			}}
+			f.SetFix(rules.Lossless, "make that session its parent", session.Edit{Op: session.Set, Ref: s.Ref(), Field: "parent_id", Value: &d.Session.ID})
 		}
 	case d == nil && p.Store.WholeTurns && s.Delegated:
 		f.Message = "parent session " + rules.ShortID(s.Parent) + " does not refer to this sub-session: it was stopped before it stored the turn in which it started it"
@@ -53,7 +50,7 @@ func reportOrphanSession(p *rules.Pass, s *rules.Subject) {
 		}
 	case d == nil:
 		f.Message = "parent session " + rules.ShortID(s.Parent) + " does not refer to this sub-session. No single call there fits it, and lists of sessions do not show it."
-		f.Fixes = []rules.Fix{{Title: "decide which call started it", Safety: rules.Manual}}
+		f.SetFix(rules.Manual, "decide which call started it")
 	default:
 		f.Message = "parent session " + rules.ShortID(s.Parent) + " does not refer to this sub-session"
 		fits := "It fits call " + rules.CallName(d.Call()) + " at item " + strconv.Itoa(d.Item)
@@ -89,9 +86,7 @@ func isNamed(s *rules.Subject) bool {
 // another session: SC702 brings it home.
 func namedByStray(p *rules.Pass, s *rules.Subject) bool {
 	up := p.Tree.Session(s.Parent)
-	return up != nil && slices.ContainsFunc(up.Items, func(it session.Item) bool {
-		return it.Home != "" && slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Delegation != nil && c.Delegation.Child == s.ID })
-	})
+	return up != nil && slices.ContainsFunc(up.Items, func(it session.Item) bool { return it.Home != "" && namesChild(&it, s.ID) })
 }
 
 // attachFix is the fix that adds the missing reference: before the result of a call
@@ -104,13 +99,10 @@ func attachFix(caller, s *rules.Subject, d *replay.Delegation) rules.Fix {
 	case d.Call().Delegation.Blocking:
 		place = lastStaying(caller, d.Result)
 	}
-	return rules.Fix{
-		Title: "add a reference to the sub-session after its call", Safety: rules.Lossless,
-		Edits: []session.Edit{{
-			Op: session.Insert, To: caller.ID, After: caller.ItemRef(place),
-			New: &session.NewItem{Kind: session.SubSession, Child: s.ID, Rule: "SC705"},
-		}},
-	}
+	return rules.NewFix(rules.Lossless, "add a reference to the sub-session after its call", session.Edit{
+		Op: session.Insert, To: caller.ID, After: caller.ItemRef(place),
+		New: &session.NewItem{Kind: session.SubSession, Child: s.ID, Rule: "SC705"},
+	})
 }
 
 // lacksReference: the lost item refers to the sub-session of the finding.

@@ -11,7 +11,7 @@ var parentCycle = rules.Rule{
 	ID: "SC706", Name: "parent-cycle", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "sessions that are each other's parents or refer to each other",
 	Run: func(p *rules.Pass) {
-		rules.ReportFaults(session.ParentCycle, func(found *rules.Finding, f *session.Fault) { wordParentLoop(p, found, f) })(p)
+		rules.ReportFaults(session.ParentCycle, wordParentLoop)(p)
 		for _, l := range treeLinks(p).loops {
 			p.Report(referenceLoop(p, &l))
 		}
@@ -26,7 +26,7 @@ func wordParentLoop(p *rules.Pass, found *rules.Finding, f *session.Fault) {
 	if s.Parent == s.ID {
 		found.Message = "the session is its own parent. A program that follows the link never ends."
 	}
-	found.Fixes = []rules.Fix{{Title: "decide which session is the root", Safety: rules.Manual}}
+	found.SetFix(rules.Manual, "decide which session is the root")
 	var round, wrong, callers []*session.Session
 	for m := s; m != nil && !slices.Contains(round, m); m = p.Tree.Session(m.Parent) {
 		round = append(round, m)
@@ -45,30 +45,22 @@ func wordParentLoop(p *rules.Pass, found *rules.Finding, f *session.Fault) {
 	case len(callers) == 1:
 		found.AddSentence("A call of session " + rules.ShortID(callers[0].ID) + " names " + rules.ShortID(wrong[0].ID))
 		set.Value = &callers[0].ID
-		found.Fixes = []rules.Fix{{Title: "make session " + rules.ShortID(callers[0].ID) + " its parent", Safety: rules.Lossless, Edits: []session.Edit{set}}}
+		found.SetFix(rules.Lossless, "make session "+rules.ShortID(callers[0].ID)+" its parent", set)
 	case wrong[0] == s:
-		found.Fixes = []rules.Fix{{Title: "clear the link to the parent", Safety: rules.Lossless, Edits: []session.Edit{set}}}
+		found.SetFix(rules.Lossless, "clear the link to the parent", set)
 	default:
-		found.Fixes = []rules.Fix{{Title: "clear the parent of session " + rules.ShortID(wrong[0].ID) + ", which no call names", Safety: rules.Lossless, Edits: []session.Edit{set}}}
+		found.SetFix(rules.Lossless, "clear the parent of session "+rules.ShortID(wrong[0].ID)+", which no call names", set)
 	}
 }
 
 // namingSessions are the other sessions with a call by which the store names a session.
-func namingSessions(p *rules.Pass, s *session.Session) (list []*session.Session) {
-	for _, o := range p.Tree.Sessions {
-		if o != s && slices.ContainsFunc(o.Items, func(it session.Item) bool {
-			return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Delegation != nil && c.Delegation.Child == s.ID })
-		}) {
-			list = append(list, o)
-		}
-	}
-	return list
+func namingSessions(p *rules.Pass, s *session.Session) []*session.Session {
+	return slices.DeleteFunc(slices.Clone(p.Tree.Sessions), func(o *session.Session) bool { return o == s || !namedIn(o, s.ID) })
 }
 
 // referenceLoop words items or calls of a session that lead back up.
 func referenceLoop(p *rules.Pass, l *loop) rules.Finding {
-	f := p.FindItem(l.from.Session, l.items[0])
-	f.Items = rules.SortUnique(l.items)
+	f := p.FindItems(l.from.Session, rules.SortUnique(l.items))
 	who, what, fix := "this item refers", "loads it", "decide which reference is wrong"
 	if l.call != nil {
 		who, what, fix = "call "+rules.CallName(l.call)+" leads", "follows it", "decide which call names the wrong session"
@@ -79,6 +71,6 @@ func referenceLoop(p *rules.Pass, l *loop) rules.Finding {
 		f.Message = who + " to its own session"
 	}
 	f.AddSentence("A program that " + what + " never ends")
-	f.Fixes = []rules.Fix{{Title: fix, Safety: rules.Manual}}
+	f.SetFix(rules.Manual, fix)
 	return f
 }

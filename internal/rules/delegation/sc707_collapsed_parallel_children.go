@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -83,10 +84,7 @@ func (m *match) describeTogether(s *share, whole bool) string {
 	var alone []Spawn
 	left := 0 // calls of further groups
 	for _, group := range m.concurrentGroups() {
-		var calls []Spawn
-		for _, c := range group {
-			calls = append(calls, c.Spawn)
-		}
+		calls := lists.MapEach(group, func(c *asker) Spawn { return c.Spawn })
 		switch {
 		case len(group) == len(m.calls):
 			return s.callNames(s.spawns) + " ran there at the same time, and each saw what the others said"
@@ -122,18 +120,13 @@ func (m *match) describeTogether(s *share, whole bool) string {
 func (s *share) callNames(calls []Spawn) string {
 	const most = 20
 	several := slices.ContainsFunc(s.spawns, func(sp Spawn) bool { return sp.From != s.spawns[0].From })
-	var ids []string
-	for _, sp := range calls {
+	return rules.JoinMost(most, lists.MapEach(calls, func(sp Spawn) string {
 		id := rules.CallName(&session.Call{ID: sp.Call().ID})
 		if several {
 			id += " of " + rules.ShortID(sp.From.ID)
 		}
-		ids = append(ids, id)
-	}
-	if more := len(ids) - most; more > 1 {
-		ids = append(ids[:most], fmt.Sprintf("%d more", more))
-	}
-	return rules.JoinWords(ids)
+		return id
+	}))
 }
 
 // reportUncalled tells of a session that shows by itself that several requests ran in
@@ -148,11 +141,7 @@ func reportUncalled(p *rules.Pass) {
 		if !rules.HasOverlap(runs) {
 			continue
 		}
-		f := p.FindItem(s.Session, runs[0].First())
-		f.Items = nil
-		for _, v := range runs {
-			f.Items = append(f.Items, v.First())
-		}
+		f := p.FindItems(s.Session, lists.MapEach(runs, (*rules.Invocation).First))
 		behind := "No stored conversation has the calls that started them"
 		if calls[s] == 1 {
 			behind = "Only one stored call names this session"

@@ -1,6 +1,7 @@
 package delegation
 
 import (
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -8,17 +9,15 @@ import (
 var isolationBreach = rules.Rule{
 	ID: "SC708", Name: "isolation-breach", Severity: rules.Warning, Safety: rules.Kept, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a sub-session begins with a copy of its parent's conversation",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			for _, child := range s.Children {
-				if told := toldCopies(s.Session, child); len(told) > 0 {
-					reportCopies(p, s.Session, child, told)
-				} else if pairs := CopiedFrom(s.Session, child); !child.Forked && len(pairs) >= LeastCopied {
-					reportBreach(p, s.Session, child, pairs)
-				}
+	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
+		for _, child := range s.Children {
+			if told := toldCopies(s.Session, child); len(told) > 0 {
+				reportCopies(p, s.Session, child, told)
+			} else if pairs := CopiedFrom(s.Session, child); !child.Forked && len(pairs) >= LeastCopied {
+				reportBreach(p, s.Session, child, pairs)
 			}
 		}
-	},
+	}),
 }
 
 // LeastCopied is how many messages make a copy: one alone, the user's question
@@ -60,11 +59,8 @@ func nextSaid(s *session.Session, from int) int {
 }
 
 func reportBreach(p *rules.Pass, parent, child *session.Session, pairs []CopiedPair) {
-	f := p.FindItem(child, pairs[0].Child)
-	for _, pair := range pairs {
-		f.Items = append(f.Items, pair.Child)
-		f.Related = append(f.Related, parent.ItemPlace(pair.Parent))
-	}
+	f := p.FindItems(child, lists.MapEach(pairs, func(pair CopiedPair) int { return pair.Child }))
+	f.Related = lists.MapEach(pairs, func(pair CopiedPair) session.Place { return parent.ItemPlace(pair.Parent) })
 	f.Message = "the sub-session begins with a copy of " + rules.CountedNoun(len(pairs), "message") + " of its parent " + rules.ShortID(parent.ID)
 	f.AddSentence("Nothing says that this copy is intended")
 	p.Report(f)
@@ -83,13 +79,9 @@ func toldCopies(parent, child *session.Session) (items []int) {
 
 // reportCopies reports copies whose originals prove that nothing is lost without them.
 func reportCopies(p *rules.Pass, parent, child *session.Session, items []int) {
-	f := p.FindItem(child, items[0])
-	f.Items = items
+	f := p.FindItems(child, items)
 	count := rules.CountedNoun(len(items), "message")
 	f.Message = count + " of the parent " + rules.ShortID(parent.ID) + rules.VerbForm(len(items), " is", " are") + " stored here again, with the call that started this sub-session"
-	f.Fixes = []rules.Fix{{Title: "remove the copies here, which the receipt keeps; the parent has them", Safety: rules.Kept}}
-	for _, i := range items {
-		f.Fixes[0].Edits = append(f.Fixes[0].Edits, session.Edit{Op: session.Quarantine, Ref: child.ItemRef(i)})
-	}
+	f.SetFix(rules.Kept, "remove the copies here, which the receipt keeps; the parent has them", rules.QuarantineItems(child, items)...)
 	p.Report(f)
 }

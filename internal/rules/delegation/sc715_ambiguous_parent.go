@@ -28,10 +28,8 @@ var ambiguousParent = rules.Rule{
 			case s.Parent == "":
 				f.Message = "session " + rules.ShortID(places[0].Session) + " refers to this sub-session, which names no parent"
 				f.AddSentence("Lists of sessions show it as a session of its own")
-				f.Fixes = []rules.Fix{{
-					Title: "record session " + rules.ShortID(places[0].Session) + " as its parent", Safety: rules.Lossless,
-					Edits: []session.Edit{{Op: session.Set, Ref: s.Ref(), Field: "parent_id", Value: &places[0].Session}},
-				}}
+				f.SetFix(rules.Lossless, "record session "+rules.ShortID(places[0].Session)+" as its parent",
+					session.Edit{Op: session.Set, Ref: s.Ref(), Field: "parent_id", Value: &places[0].Session})
 			default:
 				f.Message = "session " + rules.ShortID(places[0].Session) + " refers to this sub-session, but its recorded parent is " + rules.ShortID(s.Parent)
 			}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/rules"
-	"github.com/sessctl/sessctl/internal/session"
 )
 
 var strayChildRoot = rules.Rule{
@@ -34,9 +33,5 @@ var strayChildRoot = rules.Rule{
 // isNamedByCall reports whether any call of the tree leads to a session, whether it can have
 // started it or not: one that leads back up is SC706.
 func isNamedByCall(p *rules.Pass, id string) bool {
-	return slices.ContainsFunc(p.Subjects, func(s *rules.Subject) bool {
-		return slices.ContainsFunc(s.Items, func(it session.Item) bool {
-			return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Delegation != nil && c.Delegation.Child == id })
-		})
-	})
+	return slices.ContainsFunc(p.Subjects, func(s *rules.Subject) bool { return namedIn(s.Session, id) })
 }

@@ -12,15 +12,13 @@ import (
 var resultAgentMismatch = rules.Rule{
 	ID: "SC720", Name: "result-agent-mismatch", Severity: rules.Info, Safety: rules.Lossless, Scope: rules.PerTree | rules.PerComparison, Retells: hasOtherAgent, Since: "0.1.0",
 	Title: "a delegation's result has the wrong agent name, or comes before its sub-session",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			for _, d := range s.Replay.Delegations {
-				if d.Result >= 0 && d.Call().Delegation.Blocking {
-					reportResultAgent(p, s, d)
-				}
+	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
+		for _, d := range s.Replay.Delegations {
+			if d.Result >= 0 && d.Call().Delegation.Blocking {
+				reportResultAgent(p, s, d)
 			}
 		}
-	},
+	}),
 }
 
 func reportResultAgent(p *rules.Pass, s *rules.Subject, d *replay.Delegation) {
@@ -64,7 +62,7 @@ func reportResultAgent(p *rules.Pass, s *rules.Subject, d *replay.Delegation) {
 func sameGroup(s *rules.Subject, from, to int) bool {
 	for i := from + 1; i < to; i++ {
 		it := &s.Items[i]
-		if it.Kind == session.Summary || it.OnWire() && !it.IsAnswer() && s.Replay.Steps[i].Action == replay.Persist {
+		if it.Kind == session.Summary || it.OnWire() && !it.IsAnswer() && s.IsOwn(i) {
 			return false
 		}
 	}
@@ -88,7 +86,7 @@ func handedTo(s *rules.Subject, agent string, d *replay.Delegation) bool {
 	for i := d.Result + 1; i < len(s.Items); i++ {
 		it := &s.Items[i]
 		switch {
-		case it.Kind != session.Message || s.Replay.Steps[i].Action == replay.Skip || it.IsAnswer():
+		case it.Kind != session.Message || !s.IsOwn(i) || it.IsAnswer():
 		case it.Role == session.Assistant:
 			return it.Agent == agent
 		default:

@@ -27,10 +27,8 @@ var childPrologueMissing = rules.Rule{
 				f.Call = d.Call().ID
 				f.Related = []session.Place{d.Session.ItemPlace(d.Item)}
 				if d.Call().Delegation.Task != 0 {
-					f.Fixes = []rules.Fix{{
-						Title: "rebuild these messages from the call, marked as rebuilt", Safety: rules.Lossless,
-						Edits: []session.Edit{{Op: session.Insert, To: s.ID, Call: &call, New: &session.NewItem{Prologue: true, Rule: "SC721"}}},
-					}}
+					f.SetFix(rules.Lossless, "rebuild these messages from the call, marked as rebuilt",
+						session.Edit{Op: session.Insert, To: s.ID, Call: &call, New: &session.NewItem{Prologue: true, Rule: "SC721"}})
 				}
 			}
 			p.Report(f)

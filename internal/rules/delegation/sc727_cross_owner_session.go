@@ -2,8 +2,9 @@ package delegation
 
 import (
 	"fmt"
-	"maps"
+	"slices"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -14,8 +15,7 @@ var crossOwnerSession = rules.Rule{
 	Run: func(p *rules.Pass) {
 		shared := sharedOut(p)
 		told := map[*session.Session]bool{}
-		rules.ReportFaults(session.SharedID, func(f *rules.Finding, fault *session.Fault) {
-			f.Message = fault.Detail
+		rules.ReportFaults(session.SharedID, func(p *rules.Pass, f *rules.Finding, _ *session.Fault) {
 			if o := shared[f.Session]; o != nil && !told[f.Session] {
 				f.AddSentence(o.ownersText())
 				o.addConsequences(p, f)
@@ -35,35 +35,30 @@ var crossOwnerSession = rules.Rule{
 
 // owners are the conversations whose calls have one session as their child.
 type owners struct {
-	roots  map[*session.Session]bool
+	count  int             // of the conversations
 	places []session.Place // of the calls
 }
 
 // sharedOut are the sessions that several conversations have.
 func sharedOut(p *rules.Pass) map[*session.Session]*owners {
 	of := map[*session.Session]*owners{}
-	for _, sp := range sharingCalls(p) {
-		o := of[sp.To.Session]
-		if o == nil {
-			o = &owners{roots: map[*session.Session]bool{}}
-			of[sp.To.Session] = o
-		}
-		o.roots[conversationRoot(p, sp.From.Session)] = true
-		if at := sp.From.ItemPlace(sp.Item); len(o.places) == 0 || o.places[len(o.places)-1] != at {
-			o.places = append(o.places, at)
+	for _, calls := range lists.GroupBy(sharingCalls(p), func(sp Spawn) *session.Session { return sp.To.Session }) {
+		roots := lists.GroupBy(calls, func(sp Spawn) *session.Session { return conversationRoot(p, sp.From.Session) })
+		if len(roots) > 1 {
+			places := lists.MapEach(calls, func(sp Spawn) session.Place { return sp.From.ItemPlace(sp.Item) })
+			of[calls[0].To.Session] = &owners{len(roots), slices.Compact(places)}
 		}
 	}
-	maps.DeleteFunc(of, func(_ *session.Session, o *owners) bool { return len(o.roots) < 2 })
 	return of
 }
 
 func (o *owners) ownersText() string {
-	return fmt.Sprintf("%d conversations share this session as their sub-session", len(o.roots))
+	return fmt.Sprintf("%d conversations share this session as their sub-session", o.count)
 }
 
 // addConsequences adds to a finding what follows from it.
 func (o *owners) addConsequences(p *rules.Pass, f *rules.Finding) {
-	f.Related, f.Count = o.places, len(o.roots)
+	f.Related, f.Count = o.places, o.count
 	f.AddSentence("What one of them was told, the others could see")
 	f.AddSentence(p.Store.SharedChildren)
 }

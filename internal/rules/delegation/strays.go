@@ -29,38 +29,30 @@ func reportStraysIn(p *rules.Pass, s *rules.Subject, copied bool, homeOf func(*s
 		}
 	}
 	if items := away[session.HomeUnknown]; len(items) > 0 {
-		f := p.FindItem(s.Session, items[0])
-		f.Items = items
+		f := p.FindItems(s.Session, items)
 		f.Message = rules.CountedNoun(len(items), "message") + rules.VerbForm(len(items), " is", " are") + " stored here that the run of a sub-session stored, and nothing tells which one"
-		f.Fixes = []rules.Fix{{Title: "decide whose messages these are", Safety: rules.Manual}}
+		f.SetFix(rules.Manual, "decide whose messages these are")
 		p.Report(f)
 	}
 	for _, home := range p.Tree.Sessions {
 		items := away[home.ID]
-		if len(items) == 0 {
-			continue
-		}
-		f := p.FindItem(s.Session, items[0])
-		f.Items = items
-		count, child := rules.CountedNoun(len(items), "message"), "sub-session "+rules.ShortID(home.ID)
-		by := "the run of " + child
-		if home.Parent == "" && !home.Delegated { // its turns say so themselves, and hide nothing
-			f.Severity, child = rules.Warning, "session "+rules.ShortID(home.ID)
-			by = child
-		}
-		f.Message = count + rules.VerbForm(len(items), " is", " are") + " stored here that " + by + " stored, and "
-		if copied {
-			f.Message += "there, too"
-			f.Fixes = []rules.Fix{{Title: "remove the copies here, which the receipt keeps; " + child + " has them", Safety: rules.Kept}}
-			for _, i := range items {
-				f.Fixes[0].Edits = append(f.Fixes[0].Edits, session.Edit{Op: session.Quarantine, Ref: s.ItemRef(i)})
+		p.ReportItems(s.Session, items, func(f *rules.Finding) {
+			count, child := rules.CountedNoun(len(items), "message"), "sub-session "+rules.ShortID(home.ID)
+			by := "the run of " + child
+			if home.Parent == "" && !home.Delegated { // its turns say so themselves, and hide nothing
+				f.Severity, child = rules.Warning, "session "+rules.ShortID(home.ID)
+				by = child
 			}
-		} else {
-			f.Message += "missing there"
-			f.Fixes = []rules.Fix{{Title: "move " + count + " into " + child, Safety: rules.Lossless, Edits: bringHome(p, s.Session, home, items)}}
-		}
-		f.AddSentence("They are sent as if this session's agent had said them")
-		p.Report(f)
+			f.Message = count + rules.VerbForm(len(items), " is", " are") + " stored here that " + by + " stored, and "
+			if copied {
+				f.Message += "there, too"
+				f.SetFix(rules.Kept, "remove the copies here, which the receipt keeps; "+child+" has them", rules.QuarantineItems(s.Session, items)...)
+			} else {
+				f.Message += "missing there"
+				f.SetFix(rules.Lossless, "move "+count+" into "+child, bringHome(p, s.Session, home, items)...)
+			}
+			f.AddSentence("They are sent as if this session's agent had said them")
+		})
 	}
 }
 

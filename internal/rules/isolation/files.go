@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/replay"
@@ -31,11 +32,7 @@ type fileUse struct {
 func sessionFiles(s *rules.Subject) []fileUse {
 	var list []fileUse
 	failed := failedCalls(s)
-	for i := range s.Items {
-		it := &s.Items[i]
-		if s.Replay.Steps[i].Action != replay.Persist {
-			continue
-		}
+	for i, it := range s.OwnItems() {
 		for n := range it.Outputs {
 			if o := &it.Outputs[n]; o.Real != "" {
 				list = append(list, fileUse{
@@ -263,76 +260,70 @@ type party struct {
 // span is from when to when a party worked, as far as its items have times.
 type span struct{ first, last time.Time }
 
-// fileWrite is that a party wrote a file.
-type fileWrite struct {
-	by   party
-	item int
-}
-
-// fileWrites are the writes of a tree, by file: the first one of each party.
-type fileWrites struct {
-	order []string
-	at    map[string][]fileWrite
-	known map[fileBy]bool
-	spans map[party]span // of all parties of the sessions that wrote something
-	seen  map[*rules.Subject]bool
-}
-
-type fileBy struct {
-	path string
-	by   party
-}
-
-func (w *fileWrites) addWrite(s *rules.Subject, use fileUse) {
-	by := partyOf(s, use.item)
-	if !use.writes || w.known[fileBy{use.path, by}] {
-		return
+// including is the span with another time in it.
+func (w span) including(at time.Time) span {
+	if at.IsZero() {
+		return w
 	}
-	w.known[fileBy{use.path, by}] = true
-	if w.at[use.path] == nil {
-		w.order = append(w.order, use.path)
+	if w.first.IsZero() || at.Before(w.first) {
+		w.first = at
 	}
-	w.at[use.path] = append(w.at[use.path], fileWrite{by, use.item})
-	if !w.seen[s] {
-		w.seen[s] = true
-		addSpans(s, w.spans)
+	if at.After(w.last) {
+		w.last = at
 	}
+	return w
 }
 
 func partyOf(s *rules.Subject, i int) party {
 	return party{s, s.Items[i].Branch, s.Items[i].Invocation}
 }
 
-// addSpans adds when the parties of a session worked.
-func addSpans(s *rules.Subject, spans map[party]span) {
-	for i := range s.Items {
-		it := &s.Items[i]
-		if it.Time.IsZero() || s.Replay.Steps[i].Action != replay.Persist {
-			continue
+// spans are when the parties of a session worked.
+type spans map[party]span
+
+func spansOf(s *rules.Subject) spans {
+	return rules.ComputeOnce(&s.Known, func() spans {
+		found := spans{}
+		for i, it := range s.OwnItems() {
+			by := partyOf(s, i)
+			found[by] = found[by].including(it.Time)
 		}
-		at, met := spans[partyOf(s, i)]
-		if !met || it.Time.Before(at.first) {
-			at.first = it.Time
-		}
-		if it.Time.After(at.last) {
-			at.last = it.Time
-		}
-		spans[partyOf(s, i)] = at
+		return found
+	})
+}
+
+// fileWrite is that a party wrote a file.
+type fileWrite struct {
+	path string
+	by   party
+	item int
+}
+
+// reportSharedFiles tells of files that two parties wrote while both were running. Of each party
+// the first write counts.
+func reportSharedFiles(p *rules.Pass, writes []fileWrite) {
+	type fileBy struct {
+		path string
+		by   party
+	}
+	ofEach := lists.GroupBy(writes, func(w fileWrite) fileBy { return fileBy{w.path, w.by} })
+	firsts := lists.MapEach(ofEach, func(list []fileWrite) fileWrite { return list[0] })
+	for _, writes := range lists.GroupBy(firsts, func(w fileWrite) string { return w.path }) {
+		reportSharedFile(p, writes)
 	}
 }
 
-// reportSharedFile tells of a file that two parties wrote while both were running.
-func reportSharedFile(p *rules.Pass, name string, w *fileWrites) {
-	for n, write := range w.at[name] {
-		for _, earlier := range w.at[name][:n] {
-			one, other := w.spans[earlier.by], w.spans[write.by]
+func reportSharedFile(p *rules.Pass, writes []fileWrite) {
+	for n, write := range writes {
+		for _, earlier := range writes[:n] {
+			one, other := spansOf(earlier.by.of)[earlier.by], spansOf(write.by.of)[write.by]
 			if !one.first.Before(other.last) || !other.first.Before(one.last) || isWaiting(p, earlier.by, write.by) {
 				continue
 			}
 			f := p.FindItem(write.by.of.Session, write.item)
 			f.Nth = 2
 			f.Related = []session.Place{earlier.by.of.ItemPlace(earlier.item)}
-			f.Message = write.by.partyName() + " and " + earlier.by.partyName() + " both write " + rules.QuoteText(name) + ". They were running at the same time, so the last one wins."
+			f.Message = write.by.partyName() + " and " + earlier.by.partyName() + " both write " + rules.QuoteText(write.path) + ". They were running at the same time, so the last one wins."
 			p.Report(f)
 			return
 		}

@@ -13,22 +13,39 @@ import (
 
 // isolatedSpawns are the delegations whose child has a start of its own to judge: no other
 // delegation has it, it served no more than one request, it does not say that it is a
-// copy, SC708 does not say so either, and no repair rebuilt it.
+// copy, SC708 does not say so either, and no repair rebuilt it: what was lost can have explained
+// the rest.
 func isolatedSpawns(p *rules.Pass) []delegation.Spawn {
 	var list []delegation.Spawn
 	for _, s := range delegation.OwnSpawns(p) {
 		told := slices.Contains(s.From.Children, s.To.Session) && len(delegation.CopiedFrom(s.From.Session, s.To.Session)) >= delegation.LeastCopied
-		if !told && !s.To.Forked && len(s.To.Runs) < 2 && !isRebuilt(s.To) {
+		if !told && !s.To.Forked && len(s.To.Runs) < 2 && !replay.IsRebuilt(s.To.Session) {
 			list = append(list, s)
 		}
 	}
 	return list
 }
 
-// isRebuilt reports whether a repair made the session from what had leaked of it: what
-// was lost can have explained the rest.
-func isRebuilt(s *rules.Subject) bool {
-	return len(s.Items) > 0 && s.Items[0].Flags.Has(session.Synthetic)
+// findInChild starts a finding about items of a child, with the call that started it.
+func findInChild(p *rules.Pass, s *delegation.Spawn, items []int) rules.Finding {
+	f := p.FindItems(s.To.Session, items)
+	f.Call, f.Related = s.Call().ID, []session.Place{s.From.ItemPlace(s.Item)}
+	return f
+}
+
+// findResult starts a finding about the result of a call, with the call.
+func findResult(p *rules.Pass, s *delegation.Spawn, what string) rules.Finding {
+	f := p.FindItem(s.From.Session, s.Final)
+	f.Call, f.Related = s.Call().ID, []session.Place{s.From.ItemPlace(s.Item)}
+	f.Message = "the result of call " + rules.CallName(s.Call()) + " " + what
+	return f
+}
+
+// isOlder reports whether an item is older than the call that started its session, by more
+// than times can be wrong.
+func isOlder(s *delegation.Spawn, it *session.Item) bool {
+	called := s.From.Items[s.Item].Time
+	return !it.Time.IsZero() && !called.IsZero() && it.Time.Before(called.Add(-timeResolution))
 }
 
 // inheritedPairs are the messages and results of the child that are its parent's: the
@@ -68,20 +85,17 @@ func inheritedPairs(s delegation.Spawn) []delegation.CopiedPair {
 }
 
 // strangeItems are the assistant items of the child that it can hardly have said itself:
-// they are older than the delegation, by more than times can be wrong, or another
-// agent's to which nothing in the child handed over.
+// they are older than the delegation, or another agent's to which nothing in the child
+// handed over.
 func strangeItems(s *delegation.Spawn) []int {
 	var list []int
 	own, handedOver := ownAgents(s), false
-	called := s.From.Items[s.Item].Time.Add(-timeResolution)
-	for i := range s.To.Items {
-		it := &s.To.Items[i]
-		if it.Role != session.Assistant || !it.OnWire() || s.To.Replay.Steps[i].Action != replay.Persist {
+	for i, it := range s.To.OwnItems() {
+		if it.Role != session.Assistant || !it.OnWire() {
 			continue
 		}
-		early := !it.Time.IsZero() && it.Time.Before(called)
 		foreign := it.Agent != "" && len(own) > 0 && !handedOver && !slices.Contains(own, it.Agent)
-		if early || foreign {
+		if foreign || isOlder(s, it) {
 			list = append(list, i)
 			continue
 		}
@@ -97,9 +111,8 @@ func strangeItems(s *delegation.Spawn) []int {
 func ownAgents(s *delegation.Spawn) []string {
 	asked := slices.DeleteFunc([]string{s.Call().Delegation.Agent, s.To.Agent}, func(name string) bool { return name == "" })
 	last, handedOver := "", false
-	for i := range s.To.Items {
-		it := &s.To.Items[i]
-		if it.Role != session.Assistant || it.Agent == "" || s.To.Replay.Steps[i].Action != replay.Persist {
+	for _, it := range s.To.OwnItems() {
+		if it.Role != session.Assistant || it.Agent == "" {
 			continue
 		}
 		if slices.Contains(asked, it.Agent) {
@@ -139,9 +152,8 @@ type answered struct {
 func pastOf(s *rules.Subject) *past {
 	return rules.ComputeOnce(&s.Known, func() *past {
 		found := &past{map[session.Digest]int{}, map[called]int{}, map[answered]int{}, map[session.Digest]int{}}
-		for i := range s.Items {
-			it := &s.Items[i]
-			if !it.OnWire() || s.Replay.Steps[i].Action != replay.Persist {
+		for i, it := range s.OwnItems() {
+			if !it.OnWire() {
 				continue
 			}
 			if it.Role == session.Assistant && it.Meaning != 0 {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/delegation"
 	"github.com/sessctl/sessctl/internal/session"
@@ -117,18 +118,13 @@ func passedOn(p *rules.Pass, list []delegation.Spawn) map[*rules.Subject]delegat
 	if length <= 0 {
 		return found
 	}
-	for len(list) > 0 {
-		n := 1
-		for n < len(list) && list[n].From == list[0].From {
-			n++
-		}
-		for siblings, from := list[:n], 0; from < n; {
-			s := &prompts{parent: list[0].From, asked: newPassages(length), begun: newPassages(length)}
+	for _, siblings := range lists.GroupBy(list, func(s delegation.Spawn) *rules.Subject { return s.From }) {
+		for from := 0; from < len(siblings); {
+			s := &prompts{parent: siblings[0].From, asked: newPassages(length), begun: newPassages(length)}
 			from += s.addPrompts(siblings[from:])
 			s.dropAllowed(siblings)
 			s.findPassed(found)
 		}
-		list = list[n:]
 	}
 	return found
 }

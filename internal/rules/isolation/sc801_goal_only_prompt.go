@@ -16,11 +16,9 @@ var goalOnlyPrompt = rules.Rule{
 		list := isolatedSpawns(p)
 		passed := passedOn(p, list)
 		for _, s := range list {
-			copied := inheritedPairs(s)
-			if hasSteps(s.To, copied) {
-				continue // SC804
+			if copied := inheritedPairs(s); !hasSteps(s.To, copied) { // else SC804
+				reportPrompt(p, &s, copied, passed)
 			}
-			reportPrompt(p, &s, copied, passed)
 		}
 	},
 }
@@ -32,17 +30,21 @@ func hasSteps(s *rules.Subject, copied []delegation.CopiedPair) bool {
 	})
 }
 
+// placesOfPairs are the copied items of the child, and where the parent has the originals.
+func placesOfPairs(s *delegation.Spawn, copied []delegation.CopiedPair) (items []int, originals []session.Place) {
+	for _, pair := range copied {
+		items, originals = append(items, pair.Child), append(originals, s.From.ItemPlace(pair.Parent))
+	}
+	return items, originals
+}
+
 // reportPrompt reports what a child got besides its goal: messages that are the
 // parent's, several prompts, or a passage of the parent's history.
 func reportPrompt(p *rules.Pass, s *delegation.Spawn, copied []delegation.CopiedPair, passed map[*rules.Subject]delegation.CopiedPair) {
 	var why []string
-	var items []int
-	var related []session.Place
+	items, related := placesOfPairs(s, copied)
 	if len(copied) > 0 {
 		why = append(why, "has "+rules.CountedNoun(len(copied), "message")+" that agents wrote in "+rules.ShortID(s.From.ID)+" before the delegation")
-		for _, pair := range copied {
-			items, related = append(items, pair.Child), append(related, s.From.ItemPlace(pair.Parent))
-		}
 	}
 	if asked := askedPrompts(s, copied); len(asked) > 1 {
 		why = append(why, fmt.Sprintf("begins with %d different prompts, where one goal is enough", len(asked)))
@@ -56,8 +58,8 @@ func reportPrompt(p *rules.Pass, s *delegation.Spawn, copied []delegation.Copied
 	if len(why) == 0 {
 		return
 	}
-	f := p.FindItem(s.To.Session, items[0])
-	f.Items, f.Related, f.Call = items, append(related, s.From.ItemPlace(s.Item)), s.Call().ID
+	f := findInChild(p, s, items)
+	f.Related = append(related, f.Related...)
 	f.Message = "the sub-session of call " + rules.CallName(s.Call()) + " " + why[0]
 	for _, other := range why[1:] {
 		f.AddSentence("It also " + other)

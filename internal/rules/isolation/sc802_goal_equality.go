@@ -14,15 +14,11 @@ var goalEquality = rules.Rule{
 	Title: "a sub-session begins with another goal than its delegation gave it",
 	Run: func(p *rules.Pass) {
 		for _, s := range isolatedSpawns(p) {
-			at, differs := otherGoal(&s)
-			if !differs {
-				continue
+			if at, differs := otherGoal(&s); differs {
+				f := findInChild(p, &s, []int{at})
+				f.Message = "the sub-session begins with another goal than call " + rules.CallName(s.Call()) + " gave it"
+				p.Report(f)
 			}
-			f := p.FindItem(s.To.Session, at)
-			f.Call = s.Call().ID
-			f.Related = []session.Place{s.From.ItemPlace(s.Item)}
-			f.Message = "the sub-session begins with another goal than call " + rules.CallName(s.Call()) + " gave it"
-			p.Report(f)
 		}
 	},
 }

@@ -25,9 +25,7 @@ var emptyStart = rules.Rule{
 			if len(items) == 0 {
 				continue
 			}
-			f := p.FindItem(s.To.Session, items[0])
-			f.Items, f.Call = items, s.Call().ID
-			f.Related = []session.Place{s.From.ItemPlace(s.Item)}
+			f := findInChild(p, &s, items)
 			f.Message = "the sub-session of call " + rules.CallName(s.Call()) + " " + why
 			p.Report(f)
 		}
@@ -64,19 +62,13 @@ func firstSteps(s *delegation.Spawn, lost bool, copies []siblingCopy) (items []i
 	return nil, ""
 }
 
-// olderSteps are the steps of the child from before the call, by more than times can be
-// wrong: what agents said and tools answered. What the child is told may have been
+// olderSteps are the steps of the child from before the call: what agents said and tools answered. What the child is told may have been
 // written earlier.
-func olderSteps(s *delegation.Spawn) []int {
-	called := s.From.Items[s.Item].Time
-	if called.IsZero() {
-		return nil
-	}
-	var list []int
+func olderSteps(s *delegation.Spawn) (list []int) {
 	for i := range s.To.Items {
 		it := &s.To.Items[i]
 		step := it.OnWire() && (it.Role == session.Assistant || it.IsAnswer()) && !it.Flags.Has(session.Synthetic)
-		if step && !it.Time.IsZero() && it.Time.Before(called.Add(-timeResolution)) {
+		if step && isOlder(s, it) {
 			list = append(list, i)
 		}
 	}
@@ -91,13 +83,10 @@ func stepNumber(it *session.Item) int {
 	if len(it.Calls) == 0 {
 		return 0
 	}
-	found := step().FindStringSubmatch(it.Calls[0].ID)
-	if found == nil {
-		return 0
+	if found := step().FindStringSubmatch(it.Calls[0].ID); found != nil {
+		if n, err := strconv.Atoi(found[1]); err == nil { // else it is larger than any
+			return n
+		}
 	}
-	n, err := strconv.Atoi(found[1])
-	if err != nil {
-		return 0
-	}
-	return n
+	return 0
 }

@@ -11,13 +11,9 @@ var inheritedSteps = rules.Rule{
 			if !hasSteps(s.To, copied) {
 				continue // SC801
 			}
-			f := p.FindItem(s.To.Session, copied[0].Child)
-			f.Items, f.Call = nil, s.Call().ID
-			for _, pair := range copied {
-				f.Items = append(f.Items, pair.Child)
-				f.Related = append(f.Related, s.From.ItemPlace(pair.Parent))
-			}
-			f.Related = append(f.Related, s.From.ItemPlace(s.Item))
+			items, originals := placesOfPairs(&s, copied)
+			f := findInChild(p, &s, items)
+			f.Related = append(originals, f.Related...)
 			f.Message = "the sub-session of call " + rules.CallName(s.Call()) + " contains " + rules.CountedNoun(len(copied), "step") + " of session " + rules.ShortID(s.From.ID)
 			f.AddSentence("They are from before the delegation, and the sub-agent did not take them itself")
 			p.Report(f)

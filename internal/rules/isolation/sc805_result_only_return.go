@@ -24,8 +24,8 @@ var resultOnlyReturn = rules.Rule{
 
 // reportStrays reports what a parent has of its child. Leaks are SC701 to SC703.
 func reportStrays(p *rules.Pass, s *stray) {
-	f := p.FindItem(s.From.Session, s.items[0])
-	f.Items, f.Call = s.items, s.Call().ID
+	f := p.FindItems(s.From.Session, s.items)
+	f.Call = s.Call().ID
 	f.Related = []session.Place{s.From.ItemPlace(s.Item)}
 	f.Message = fmt.Sprintf("the session of %s contains %s of %s", rules.AgentName(s.Caller()), rules.CountedNoun(len(s.items), "message"), rules.AgentName(s.Call().Delegation.Agent))
 	f.AddSentence("Call " + rules.CallName(s.Call()) + " should bring back the result alone")
@@ -50,12 +50,9 @@ func reportResult(p *rules.Pass, s *delegation.Spawn) {
 	if more == "" {
 		return
 	}
-	f := p.FindItem(s.From.Session, s.Final)
-	f.Call = s.Call().ID
-	f.Related = []session.Place{s.From.ItemPlace(s.Item)}
+	f := findResult(p, s, more)
 	if last >= 0 {
 		f.Related = append(f.Related, s.To.ItemPlace(last))
 	}
-	f.Message = "the result of call " + rules.CallName(s.Call()) + " " + more
 	p.Report(f)
 }

@@ -1,6 +1,7 @@
 package isolation
 
 import (
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/delegation"
 	"github.com/sessctl/sessctl/internal/session"
@@ -31,12 +32,9 @@ func reportUncalled(p *rules.Pass, parent *rules.Subject, refs map[string][]sess
 	if len(uncalled) <= waiting {
 		return
 	}
-	f := p.FindItem(parent.Session, at[0])
-	f.Items, f.Count = at, len(uncalled)
-	names := make([]string, len(uncalled))
-	for n, child := range uncalled {
-		names[n] = rules.ShortID(child.ID)
-	}
+	f := p.FindItems(parent.Session, at)
+	f.Count = len(uncalled)
+	names := lists.MapEach(uncalled, func(child *session.Session) string { return rules.ShortID(child.ID) })
 	f.Message = rules.CountedNoun(len(uncalled), "sub-session") + " of " + rules.ShortID(parent.ID) + rules.VerbForm(len(uncalled), " has", " have") +
 		" no call: " + rules.JoinFew(names)
 	if waiting > 0 {

@@ -3,6 +3,7 @@ package isolation
 import (
 	"path"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -13,32 +14,31 @@ var sharedWorkspace = rules.Rule{
 	Run: func(p *rules.Pass) {
 		owners := workspaceOwners(p)
 		reportSharedFolders(p, owners)
-		writes := &fileWrites{at: map[string][]fileWrite{}, known: map[fileBy]bool{}, spans: map[party]span{}, seen: map[*rules.Subject]bool{}}
 		results := fileResults(p, owners)
+		var writes []fileWrite
 		for _, s := range p.Subjects {
 			reportOutside(p, s)
-			reportForeignFiles(p, s, owners, writes)
+			writes = append(writes, reportForeignFiles(p, s, owners)...)
 			reportForeignResults(p, s, results)
 		}
-		for _, name := range writes.order {
-			reportSharedFile(p, name, writes)
-		}
+		reportSharedFiles(p, writes)
 	},
 }
 
-// reportForeignFiles tells of files in other agents' folders, once for each of these.
-// What a session writes elsewhere goes to writes.
-func reportForeignFiles(p *rules.Pass, s *rules.Subject, owners map[string]*rules.Subject, writes *fileWrites) {
-	foreign := map[*rules.Subject][]fileUse{}
+// reportForeignFiles tells of files in other agents' folders, once for each of these, and returns
+// what the session writes elsewhere.
+func reportForeignFiles(p *rules.Pass, s *rules.Subject, owners map[string]*rules.Subject) (writes []fileWrite) {
+	var foreign []fileUse
 	told := map[string]int{}
-	var order []*rules.Subject
 	for _, use := range sessionFiles(s) {
 		owner := ownerOf(owners, use.path)
 		if isShared(p.Isolation(), use.path) {
 			continue
 		}
 		if owner == nil || owner == s || isOneAgent(owner, s) || s.Workspace != "" && liesIn(use.path, s.Workspace) {
-			writes.addWrite(s, use)
+			if use.writes {
+				writes = append(writes, fileWrite{use.path, partyOf(s, use.item), use.item})
+			}
 			continue
 		}
 		from, known := told[use.path]
@@ -46,17 +46,14 @@ func reportForeignFiles(p *rules.Pass, s *rules.Subject, owners map[string]*rule
 			from = toldFrom(p, s, use.path)
 			told[use.path] = from
 		}
-		if from <= use.item {
-			continue
+		if from > use.item {
+			foreign = append(foreign, use)
 		}
-		if foreign[owner] == nil {
-			order = append(order, owner)
-		}
-		foreign[owner] = append(foreign[owner], use)
 	}
-	for _, owner := range order {
-		reportCrossing(p, s, owner, foreign[owner])
+	for _, uses := range lists.GroupBy(foreign, func(use fileUse) *rules.Subject { return ownerOf(owners, use.path) }) {
+		reportCrossing(p, s, ownerOf(owners, uses[0].path), uses)
 	}
+	return writes
 }
 
 // workspaceOwners are the sessions by their folders, the first of several.
@@ -132,25 +129,16 @@ func reportOutside(p *rules.Pass, s *rules.Subject) {
 			}
 		}
 	}
-	if len(items) == 0 {
-		return
-	}
-	f := p.FindItem(s.Session, items[0])
-	f.Items = rules.SortUnique(items)
-	f.Message = whoseName(s) + " refers to " + rules.JoinFew(rules.SortUnique(names)) + ", outside the folder that holds all workspaces"
-	p.Report(f)
+	p.ReportItems(s.Session, rules.SortUnique(items), func(f *rules.Finding) {
+		f.Message = whoseName(s) + " refers to " + rules.JoinFew(rules.SortUnique(names)) + ", outside the folder that holds all workspaces"
+	})
 }
 
 // reportCrossing tells of files in another agent's folder.
 func reportCrossing(p *rules.Pass, s, owner *rules.Subject, uses []fileUse) {
-	f := p.FindItem(s.Session, uses[0].item)
-	f.Nth, f.Items = 1, nil
-	var names []string
-	for _, use := range uses {
-		f.Items = append(f.Items, use.item)
-		names = append(names, rules.QuoteText(use.path))
-	}
-	f.Items = rules.SortUnique(f.Items)
+	f := p.FindItems(s.Session, itemsOf(uses))
+	f.Nth = 1
+	names := lists.MapEach(uses, func(use fileUse) string { return rules.QuoteText(use.path) })
 	f.Related = []session.Place{owner.ItemPlace(-1)}
 	f.Message = whoseName(s) + " uses " + rules.JoinFew(rules.SortUnique(names)) + " in the workspace of " + whoseName(owner) + ". Nothing that it was told names these files."
 	p.Report(f)

@@ -1,26 +1,21 @@
 package isolation
 
-import (
-	"github.com/sessctl/sessctl/internal/replay"
-	"github.com/sessctl/sessctl/internal/rules"
-)
+import "github.com/sessctl/sessctl/internal/rules"
 
 var danglingOutput = rules.Rule{
 	ID: "SC808", Name: "dangling-output", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Optional: true, Since: "0.1.0",
 	Title: "an item refers to a file that is missing or was changed",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			failed := failedItems(s)
-			for i := range s.Items {
-				if s.Replay.Steps[i].Action != replay.Persist || failed[i] {
-					continue
-				}
-				for n := range s.Items[i].Outputs {
-					reportDangling(p, s, i, n)
-				}
+	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
+		failed := failedItems(s)
+		for i := range s.Items {
+			if !s.IsOwn(i) || failed[i] {
+				continue
+			}
+			for n := range s.Items[i].Outputs {
+				reportDangling(p, s, i, n)
 			}
 		}
-	},
+	}),
 }
 
 // failedItems are the items of which every call failed, with the results that say so.

@@ -3,6 +3,7 @@ package isolation
 import (
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/delegation"
@@ -13,22 +14,14 @@ var toolScope = rules.Rule{
 	ID: "SC809", Name: "tool-scope", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Optional: true, Since: "0.1.0",
 	Title: "a sub-agent uses a tool that its delegation did not grant",
 	Run: func(p *rules.Pass) {
-		var order []*rules.Subject
-		calls := map[*rules.Subject][]delegation.Spawn{} // of one child, which may have been started again
-		for _, s := range delegation.ListSpawns(p) {
-			if calls[s.To] == nil {
-				order = append(order, s.To)
-			}
-			calls[s.To] = append(calls[s.To], s)
-		}
-		for _, child := range order {
-			reportToolScope(p, child, calls[child])
+		for _, calls := range lists.GroupBy(delegation.ListSpawns(p), func(s delegation.Spawn) *rules.Subject { return s.To }) {
+			reportToolScope(p, calls[0].To, calls)
 		}
 	},
 }
 
-// reportToolScope looks at a child all of whose delegations say which tools they
-// grant.
+// reportToolScope looks at a child, which may have been started again, where all of its
+// delegations say which tools they grant.
 func reportToolScope(p *rules.Pass, child *rules.Subject, by []delegation.Spawn) {
 	granted, agents := map[string]bool{}, map[string]bool{"": true}
 	for _, s := range by {
@@ -44,10 +37,9 @@ func reportToolScope(p *rules.Pass, child *rules.Subject, by []delegation.Spawn)
 	agents[replay.FirstAgent(child.Session)] = true
 	var items []int
 	var tools []string
-	for i := range child.Items {
-		it := &child.Items[i]
-		if child.Replay.Steps[i].Action != replay.Persist || !agents[it.Agent] {
-			continue // somebody else's, or of who took the session over and has tools of its own
+	for i, it := range child.OwnItems() {
+		if !agents[it.Agent] {
+			continue // of who took the session over and has tools of its own
 		}
 		for n := range it.Calls {
 			c := &it.Calls[n]
@@ -55,17 +47,11 @@ func reportToolScope(p *rules.Pass, child *rules.Subject, by []delegation.Spawn)
 				continue
 			}
 			items = append(items, i)
-			if name := rules.QuoteText(c.Name); !slices.Contains(tools, name) {
-				tools = append(tools, name)
-			}
+			tools = lists.AppendNew(tools, rules.QuoteText(c.Name))
 		}
 	}
-	if len(items) == 0 {
-		return
-	}
-	f := p.FindItem(child.Session, items[0])
-	f.Items = slices.Compact(items)
-	f.Related = []session.Place{by[0].From.ItemPlace(by[0].Item)}
-	f.Message = rules.QuoteText(child.Items[items[0]].Agent) + " calls " + rules.JoinFew(tools) + ", which call " + rules.CallName(by[0].Call()) + " did not grant"
-	p.Report(f)
+	p.ReportItems(child.Session, slices.Compact(items), func(f *rules.Finding) {
+		f.Related = []session.Place{by[0].From.ItemPlace(by[0].Item)}
+		f.Message = rules.QuoteText(child.Items[items[0]].Agent) + " calls " + rules.JoinFew(tools) + ", which call " + rules.CallName(by[0].Call()) + " did not grant"
+	})
 }

@@ -3,8 +3,8 @@ package isolation
 import (
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/pairing"
-	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/delegation"
 	"github.com/sessctl/sessctl/internal/session"
@@ -29,21 +29,10 @@ type siblingCopy struct {
 
 // reportSiblings reports the copies of a child, those of one sibling together.
 func reportSiblings(p *rules.Pass, child *rules.Subject, copies []siblingCopy) {
-	found := map[*rules.Subject][]int{}
-	var from []*rules.Subject
-	see := map[*rules.Subject][]session.Place{}
-	for _, c := range copies {
-		by := c.from.by
-		if found[by] == nil {
-			from = append(from, by)
-		}
-		found[by] = append(found[by], c.item)
-		see[by] = append(see[by], by.ItemPlace(c.from.item))
-	}
-	for _, sibling := range from {
-		f := p.FindItem(child.Session, found[sibling][0])
-		f.Items, f.Related = found[sibling], see[sibling]
-		f.Message = rules.CountedNoun(len(f.Items), "item") + " of " + whoseName(child) + " can only come from its sibling " + whoseName(sibling)
+	for _, theirs := range lists.GroupBy(copies, func(c siblingCopy) *rules.Subject { return c.from.by }) {
+		f := p.FindItems(child.Session, lists.MapEach(theirs, func(c siblingCopy) int { return c.item }))
+		f.Related = lists.MapEach(theirs, func(c siblingCopy) session.Place { return c.from.by.ItemPlace(c.from.item) })
+		f.Message = rules.CountedNoun(len(theirs), "item") + " of " + whoseName(child) + " can only come from its sibling " + whoseName(theirs[0].from.by)
 		p.Report(f)
 	}
 }
@@ -52,12 +41,6 @@ func reportSiblings(p *rules.Pass, child *rules.Subject, copies []siblingCopy) {
 type produced struct {
 	by   *rules.Subject
 	item int
-}
-
-// siblingResult is a result by what it says, and to which call.
-type siblingResult struct {
-	call string
-	text session.Digest
 }
 
 // spoken is a message by what it says, and the agent of its session.
@@ -70,7 +53,7 @@ type spoken struct {
 type family struct {
 	said    map[session.Digest][]produced // by meaning
 	own     map[spoken][]produced         // by meaning and whose session it is
-	results map[siblingResult][]produced
+	results map[answered][]produced
 }
 
 // siblingCopies looks in each child for what its siblings produced. That both hold
@@ -81,7 +64,7 @@ func siblingCopies(p *rules.Pass) map[*rules.Subject][]siblingCopy {
 	list := delegation.OwnSpawns(p)
 	for _, s := range list {
 		if families[s.From] == nil {
-			families[s.From] = &family{map[session.Digest][]produced{}, map[spoken][]produced{}, map[siblingResult][]produced{}}
+			families[s.From] = &family{map[session.Digest][]produced{}, map[spoken][]produced{}, map[answered][]produced{}}
 		}
 		families[s.From].addMember(s.To)
 	}
@@ -90,10 +73,7 @@ func siblingCopies(p *rules.Pass) map[*rules.Subject][]siblingCopy {
 		if s.To.Forked {
 			continue
 		}
-		for i := range s.To.Items {
-			if s.To.Replay.Steps[i].Action != replay.Persist {
-				continue // a leak is told as one
-			}
+		for i := range s.To.OwnItems() { // a leak is told as one
 			if from := families[s.From].findOrigin(&s, i); from != nil {
 				found[s.To] = append(found[s.To], siblingCopy{i, from})
 			}
@@ -103,8 +83,8 @@ func siblingCopies(p *rules.Pass) map[*rules.Subject][]siblingCopy {
 }
 
 func (f *family) addMember(s *rules.Subject) {
-	for i := range s.Items {
-		if it := &s.Items[i]; it.OnWire() && it.Meaning != 0 && s.Replay.Steps[i].Action == replay.Persist {
+	for i, it := range s.OwnItems() {
+		if it.OnWire() && it.Meaning != 0 {
 			f.said[it.Meaning] = append(f.said[it.Meaning], produced{s, i})
 			by := spoken{it.Meaning, agentName(s)}
 			f.own[by] = append(f.own[by], produced{s, i})
@@ -118,8 +98,8 @@ func (f *family) addMember(s *rules.Subject) {
 }
 
 // siblingResultOf is the key of a result that says something.
-func siblingResultOf(r *session.Result) (siblingResult, bool) {
-	return siblingResult{r.CallID, r.Digest}, r.CallID != "" && r.Digest != 0 && !r.IsError && !r.Synthetic
+func siblingResultOf(r *session.Result) (answered, bool) {
+	return answered{r.CallID, r.Digest}, r.CallID != "" && r.Digest != 0 && !r.IsError && !r.Synthetic
 }
 
 // findOrigin finds the sibling's item that the child's item at index i is a copy of, nil
@@ -155,9 +135,7 @@ func isForeignResult(s *rules.Subject, i int) bool {
 // a runtime writes at the start of every child does not count.
 func isBefore(s *delegation.Spawn, i int) bool {
 	it := &s.To.Items[i]
-	called := s.From.Items[s.Item].Time
-	return it.Role != session.System && !it.Flags.Has(session.Implicit) && !it.Time.IsZero() && !called.IsZero() &&
-		it.Time.Before(called.Add(-timeResolution))
+	return it.Role != session.System && !it.Flags.Has(session.Implicit) && isOlder(s, it)
 }
 
 // isStranger reports whether the item carries another agent's name than the child's,

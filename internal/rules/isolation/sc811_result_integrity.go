@@ -40,15 +40,13 @@ func reportIntegrity(p *rules.Pass, s *delegation.Spawn, r *session.Result) {
 	default:
 		return
 	}
-	f := p.FindItem(s.From.Session, s.Final)
-	f.Call = s.Call().ID
+	f := findResult(p, s, wrong)
 	for n := range s.From.Items[s.Final].Results {
 		if &s.From.Items[s.Final].Results[n] == r {
 			f.Nth = n
 		}
 	}
-	f.Message = "the result of call " + rules.CallName(s.Call()) + " " + wrong
-	if at >= 0 {
+	if f.Related = nil; at >= 0 {
 		f.Related = []session.Place{s.Child.ItemPlace(at)}
 	}
 	p.Report(f)
@@ -71,7 +69,7 @@ func isSuccess(r *session.Result) bool {
 func stoppedAt(s *rules.Subject) int {
 	for i := len(s.Items) - 1; i >= 0; i-- {
 		it := &s.Items[i]
-		if !it.OnWire() || s.Replay.Steps[i].Action != replay.Persist {
+		if !s.OnWire(i) {
 			continue
 		}
 		if it.Role == session.Assistant && (it.Flags.Has(session.Unfinished) || lacksResult(s, i)) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/branch"
-	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -63,15 +63,8 @@ func reportSharedMemory(p *rules.Pass, s *rules.Subject, foreign map[session.Pla
 	last := map[memory]*speaker{}
 	var items []int
 	var agents []string
-	named := map[string]bool{}
-	name := func(agent string) {
-		if !named[agent] {
-			agents, named[agent] = append(agents, rules.QuoteText(agent)), true
-		}
-	}
-	for i := range s.Items {
-		it := &s.Items[i]
-		if !it.OnWire() || s.Replay.Steps[i].Action != replay.Persist {
+	for i, it := range s.OwnItems() {
+		if !it.OnWire() {
 			continue
 		}
 		if isPrompt(it) {
@@ -86,18 +79,13 @@ func reportSharedMemory(p *rules.Pass, s *rules.Subject, foreign map[session.Pla
 		before := last[at]
 		if before != nil && before.agent != it.Agent && !before.handed && !before.asked[it.Agent] {
 			items = append(items, i)
-			name(before.agent)
-			name(it.Agent)
+			agents = lists.AppendNew(lists.AppendNew(agents, rules.QuoteText(before.agent)), rules.QuoteText(it.Agent))
 		}
 		last[at] = speakerAt(s, i)
 	}
-	if len(items) == 0 {
-		return
-	}
-	f := p.FindItem(s.Session, items[0])
-	f.Items = items
-	f.Message = rules.JoinFew(agents) + " speak in one session without a handoff between them. Each of them sees what the others did."
-	p.Report(f)
+	p.ReportItems(s.Session, items, func(f *rules.Finding) {
+		f.Message = rules.JoinFew(agents) + " speak in one session without a handoff between them. Each of them sees what the others did."
+	})
 }
 
 func speakerAt(s *rules.Subject, i int) *speaker {

@@ -57,11 +57,7 @@ func reportCorrelation(p *rules.Pass, s *delegation.Spawn, r *session.Result) {
 	default:
 		return
 	}
-	f := p.FindItem(s.From.Session, s.Final)
-	f.Call = s.Call().ID
-	f.Message = "the result of call " + rules.CallName(s.Call()) + " " + wrong + ". It may belong to another delegation."
-	f.Related = []session.Place{s.From.ItemPlace(s.Item)}
-	p.Report(f)
+	p.Report(findResult(p, s, wrong+". It may belong to another delegation."))
 }
 
 // reportLate looks at the time between call and result. That a child failed may be
@@ -76,11 +72,9 @@ func reportLate(p *rules.Pass, s *delegation.Spawn, r *session.Result) {
 	if r.IsError || r.Synthetic || given == 0 || !known || took <= given+timeResolution {
 		return
 	}
-	f := p.FindItem(s.From.Session, s.Final)
-	f.Call, f.Nth = s.Call().ID, 1
-	f.Message = "the result of call " + rules.CallName(s.Call()) + " came too late, after " + formatSeconds(took)
+	f := findResult(p, s, "came too late, after "+formatSeconds(took))
+	f.Nth = 1
 	f.AddSentence(limit + formatSeconds(given))
-	f.Related = []session.Place{s.From.ItemPlace(s.Item)}
 	p.Report(f)
 }
 

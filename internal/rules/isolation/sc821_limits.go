@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/delegation"
 	"github.com/sessctl/sessctl/internal/session"
@@ -41,8 +41,7 @@ var limits = []struct {
 func reportLimit(p *rules.Pass, s *delegation.Spawn, n int, key string, items []int, what string) {
 	f := p.FindSession(s.Child)
 	if len(items) > 0 {
-		f = p.FindItem(s.Child, items[0])
-		f.Items = items
+		f = p.FindItems(s.Child, items)
 	}
 	f.Nth = n
 	f.Related = []session.Place{s.From.ItemPlace(s.Item)}
@@ -53,8 +52,8 @@ func reportLimit(p *rules.Pass, s *delegation.Spawn, n int, key string, items []
 // exceededSteps counts the messages with calls.
 func exceededSteps(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
 	var items []int
-	for i := range s.To.Items {
-		if s.To.Replay.Steps[i].Action == replay.Persist && len(s.To.Items[i].Calls) > 0 {
+	for i, it := range s.To.OwnItems() {
+		if len(it.Calls) > 0 {
 			items = append(items, i)
 		}
 	}
@@ -92,12 +91,8 @@ func estimateTokens(it *session.Item) int {
 func exceededTokens(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
 	var items []int
 	most := 0
-	for i := range s.To.Items {
-		it := &s.To.Items[i]
-		if s.To.Replay.Steps[i].Action != replay.Persist || it.Role != session.Assistant && !it.IsAnswer() {
-			continue
-		}
-		if n := estimateTokens(it); n > l.MaxTokensPerStep {
+	for i, it := range s.To.OwnItems() {
+		if n := estimateTokens(it); n > l.MaxTokensPerStep && (it.Role == session.Assistant || it.IsAnswer()) {
 			items, most = append(items, i), max(most, n)
 		}
 	}
@@ -147,36 +142,20 @@ func exceededTime(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
 // sessionDuration is the time from a session's first item to its last, as far as items have
 // times.
 func sessionDuration(s *rules.Subject) time.Duration {
-	var first, last time.Time
-	for i := range s.Items {
-		at := s.Items[i].Time
-		if at.IsZero() || s.Replay.Steps[i].Action != replay.Persist {
-			continue
-		}
-		if first.IsZero() || at.Before(first) {
-			first = at
-		}
-		if at.After(last) {
-			last = at
-		}
+	var whole span
+	for _, it := range s.OwnItems() {
+		whole = whole.including(it.Time)
 	}
-	return last.Sub(first)
+	return whole.last.Sub(whole.first)
 }
 
 // filesWritten are the files that a session wrote, each once.
 func filesWritten(s *rules.Subject) []fileUse {
-	known := map[string]bool{}
-	return slices.DeleteFunc(sessionFiles(s), func(use fileUse) bool {
-		again := !use.writes || known[use.path]
-		known[use.path] = known[use.path] || use.writes
-		return again
-	})
+	written := slices.DeleteFunc(sessionFiles(s), func(use fileUse) bool { return !use.writes })
+	ofEach := lists.GroupBy(written, func(use fileUse) string { return use.path })
+	return lists.MapEach(ofEach, func(uses []fileUse) fileUse { return uses[0] })
 }
 
 func itemsOf(files []fileUse) []int {
-	var items []int
-	for _, use := range files {
-		items = append(items, use.item)
-	}
-	return rules.SortUnique(items)
+	return rules.SortUnique(lists.MapEach(files, func(use fileUse) int { return use.item }))
 }

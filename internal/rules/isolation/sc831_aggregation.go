@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -13,16 +14,14 @@ import (
 var aggregation = rules.Rule{
 	ID: "SC831", Name: "aggregation", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Optional: true, Bodies: true, Since: "0.1.0",
 	Title: "the results of several delegations are combined too early, twice, or by the wrong agent",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			for _, b := range delegationBatches(s) {
-				for n, check := range []func(*rules.Pass, *batch){reportEarly, reportRepeated, reportUnattributed, reportOthersSynthesis} {
-					b.nth = n
-					check(p, &b)
-				}
+	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
+		for _, b := range delegationBatches(s) {
+			for n, check := range []func(*rules.Pass, *batch){reportEarly, reportRepeated, reportUnattributed, reportOthersSynthesis} {
+				b.nth = n
+				check(p, &b)
 			}
 		}
-	},
+	}),
 }
 
 // batch are the delegations of one message that its agent waits for.
@@ -34,18 +33,9 @@ type batch struct {
 }
 
 func delegationBatches(s *rules.Subject) []batch {
-	var list []batch
-	for _, d := range s.Replay.Delegations {
-		if !d.Call().Delegation.Blocking {
-			continue
-		}
-		if n := len(list); n > 0 && list[n-1].item == d.Item {
-			list[n-1].calls = append(list[n-1].calls, d)
-			continue
-		}
-		list = append(list, batch{Subject: s, item: d.Item, calls: []*replay.Delegation{d}})
-	}
-	return list
+	awaited := slices.DeleteFunc(slices.Clone(s.Replay.Delegations), func(d *replay.Delegation) bool { return !d.Call().Delegation.Blocking })
+	groups := lists.GroupBy(awaited, func(d *replay.Delegation) int { return d.Item })
+	return lists.MapEach(groups, func(calls []*replay.Delegation) batch { return batch{Subject: s, item: calls[0].Item, calls: calls} })
 }
 
 // findBatch starts a finding at an item that follows from a batch.
@@ -102,7 +92,7 @@ func (b *batch) speaksBehind(result int, by func(*session.Item) bool) int {
 	for i := result + 1; i < len(b.Items) && !isPrompt(&b.Items[i]); i++ {
 		it := &b.Items[i]
 		answer := it.OnWire() && it.Role == session.Assistant && it.Text != 0 && len(it.Calls) == 0
-		if answer && by(it) && (b.Replay.Steps[i].Action == replay.Persist || b.isUndecided(i)) {
+		if answer && by(it) && (b.IsOwn(i) || b.isUndecided(i)) {
 			return i
 		}
 	}

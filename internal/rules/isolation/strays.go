@@ -46,9 +46,8 @@ type talk struct {
 
 func talkOf(s *rules.Subject) *talk {
 	t := &talk{by: map[string][]int{}}
-	for i := range s.Items {
-		it := &s.Items[i]
-		if !it.OnWire() || s.Replay.Steps[i].Action != replay.Persist {
+	for i, it := range s.OwnItems() {
+		if !it.OnWire() {
 			continue
 		}
 		if isPrompt(it) || hasHandoff(it) {
@@ -75,14 +74,14 @@ func straysOf(s *delegation.Spawn, in *talk) []int {
 	if s.Call().Delegation.Blocking && s.Final >= 0 {
 		end = min(end, s.Final)
 	}
-	if asked == "" || asked == s.Caller() || s.Caller() == "" || isRebuilt(s.From) {
+	if asked == "" || asked == s.Caller() || s.Caller() == "" || replay.IsRebuilt(s.From.Session) {
 		return nil
 	}
 	var list []int
 	made := map[string]bool{} // calls of the strays
 	for i := nextIndex(in.by[asked], s.Item); i < end; i++ {
 		it := &s.From.Items[i]
-		if !it.OnWire() || s.From.Replay.Steps[i].Action != replay.Persist {
+		if !s.From.OnWire(i) {
 			continue
 		}
 		switch {

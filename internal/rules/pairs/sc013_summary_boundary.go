@@ -11,13 +11,11 @@ import (
 var summaryBoundary = rules.Rule{
 	ID: "SC013", Name: "summary-boundary", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "the tail that a summary keeps starts in the wrong place",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			if last := s.LastSummary(); last >= 0 && s.Items[last].KeptFrom != 0 {
-				reportBoundary(p, s, last)
-			}
+	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
+		if last := s.LastSummary(); last >= 0 && s.Items[last].KeptFrom != 0 {
+			reportBoundary(p, s, last)
 		}
-	},
+	}),
 }
 
 // reportBoundary judges the kept-tail boundary of the session's last summary. A
@@ -93,7 +91,5 @@ func moveBoundary(s *rules.Subject, summary, entry int) rules.Fix {
 	if entry == 0 {
 		title = "set the summary to keep no tail"
 	}
-	return rules.Fix{Title: title, Safety: rules.Lossless, Edits: []session.Edit{
-		{Op: session.Set, Ref: s.ItemRef(summary), Field: "first_kept_entry", Value: &value},
-	}}
+	return rules.NewFix(rules.Lossless, title, session.Edit{Op: session.Set, Ref: s.ItemRef(summary), Field: "first_kept_entry", Value: &value})
 }

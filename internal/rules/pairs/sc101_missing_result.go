@@ -24,11 +24,8 @@ var missingResult = rules.Rule{
 				f.Severity = rules.Warning
 				f.AddSentence(p.Store.Title + " " + does + " each time. The session resumes, but its record says that the call still runs")
 			}
-			fix := rules.Fix{
-				Title:  "add a result that says that none was recorded",
-				Safety: rules.Lossless,
-				Edits:  []session.Edit{addResult(s, m.Call, "SC101", session.NewItem{Text: syntheticText, IsError: true})},
-			}
+			fix := rules.NewFix(rules.Lossless, "add a result that says that none was recorded",
+				addResult(s, m.Call, "SC101", session.NewItem{Text: syntheticText, IsError: true}))
 			if len(misnamedOf(s).calls[m.Call]) > 0 {
 				f.AddSentence(mayBeOwn)
 				fix = ownResult(s, m.Call)

@@ -82,7 +82,7 @@ func reportOpen(p *rules.Pass, s *rules.Subject, m pairing.Missing, f rules.Find
 	f.Failing = func(profile *rules.Profile) string { return s.ProviderError(profile, f.Item) }
 	switch {
 	case s.Strayed[f.Call]:
-		f.Fixes = []rules.Fix{{Title: "decide which call the result belongs to", Safety: rules.Manual}}
+		f.SetFix(rules.Manual, "decide which call the result belongs to")
 	case p.Store.WriterOf(s.Session) == session.WriterDead && f.Call != "":
 		f.Fixes = []rules.Fix{{
 			Title:  "add a result that says that the run ended before the answer",

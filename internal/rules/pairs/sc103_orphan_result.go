@@ -9,19 +9,17 @@ import (
 var orphanResult = rules.Rule{
 	ID: "SC103", Name: "orphan-result", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a result for a call that does not exist",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Viewers {
-			if len(s.Pairs.Orphans) == 0 {
-				continue
-			}
-			about := orphansOf(s)
-			for _, at := range s.Pairs.Orphans {
-				if !about.explained[s.ResultAt(at).CallID] {
-					reportOrphan(p, s, at, about)
-				}
+	Run: rules.VisitViewers(func(p *rules.Pass, s *rules.Subject) {
+		if len(s.Pairs.Orphans) == 0 {
+			return
+		}
+		about := orphansOf(s)
+		for _, at := range s.Pairs.Orphans {
+			if !about.explained[s.ResultAt(at).CallID] {
+				reportOrphan(p, s, at, about)
 			}
 		}
-	},
+	}),
 }
 
 func reportOrphan(p *rules.Pass, s *rules.Subject, at pairing.Occurrence, about *aboutOrphans) {

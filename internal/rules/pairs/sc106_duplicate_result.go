@@ -33,23 +33,16 @@ func reportDoubled(p *rules.Pass, s *rules.Subject) {
 		}
 	}
 	for _, items := range [][]int{prompts, answers} {
-		if len(items) == 0 {
-			continue
-		}
-		f := p.FindItem(s.Session, items[0])
-		f.Items = items
-		n := len(items)
-		f.Message = rules.CountedNoun(n, "message") + rules.VerbForm(n, " is", " are") + " stored twice: another record of this session says all of " + rules.VerbForm(n, "it", "that")
-		f.Severity = rules.Warning // no provider refuses it
-		if s.Items[items[0]].Role == session.User {
-			f.Severity = rules.Info
-		} else if len(s.Items[items[0]].Calls) > 0 {
-			f.Call = s.Items[items[0]].Calls[0].ID
-		}
-		f.Fixes = []rules.Fix{{Title: "remove the copy; the receipt keeps it", Safety: rules.Kept}}
-		for _, i := range items {
-			f.Fixes[0].Edits = append(f.Fixes[0].Edits, session.Edit{Op: session.Quarantine, Ref: s.ItemRef(i)})
-		}
-		p.Report(f)
+		p.ReportItems(s.Session, items, func(f *rules.Finding) {
+			n := len(items)
+			f.Message = rules.CountedNoun(n, "message") + rules.VerbForm(n, " is", " are") + " stored twice: another record of this session says all of " + rules.VerbForm(n, "it", "that")
+			f.Severity = rules.Warning // no provider refuses it
+			if s.Items[items[0]].Role == session.User {
+				f.Severity = rules.Info
+			} else if len(s.Items[items[0]].Calls) > 0 {
+				f.Call = s.Items[items[0]].Calls[0].ID
+			}
+			f.SetFix(rules.Kept, "remove the copy; the receipt keeps it", rules.QuarantineItems(s.Session, items)...)
+		})
 	}
 }

@@ -9,16 +9,14 @@ import (
 var resultInWrongRole = rules.Rule{
 	ID: "SC108", Name: "result-in-wrong-role", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Profiled: true, Since: "0.1.0",
 	Title: "a result inside a message of the assistant, or a call inside one of the user",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Viewers {
-			for n, pair := range s.Pairs.Pairs {
-				if pair.Place == pairing.Inside && !isShadowed(s, n) && !isSplit(s, pair) {
-					reportInside(p, s, pair)
-				}
+	Run: rules.VisitViewers(func(p *rules.Pass, s *rules.Subject) {
+		for n, pair := range s.Pairs.Pairs {
+			if pair.Place == pairing.Inside && !isShadowed(s, n) && !isSplit(s, pair) {
+				reportInside(p, s, pair)
 			}
-			reportUserCalls(p, s)
 		}
-	},
+		reportUserCalls(p, s)
+	}),
 }
 
 // reportInside reports a result that stands within an assistant's message. Where
@@ -31,9 +29,8 @@ func reportInside(p *rules.Pass, s *rules.Subject, pair pairing.Pair) {
 		f.Related = []session.Place{s.ItemPlace(pair.Call.Item)}
 	}
 	if !s.IsHistory(f.Item) {
-		f.Fixes = []rules.Fix{{Title: "move the result after the message", Safety: rules.Lossless, Edits: []session.Edit{
-			{Op: session.Move, Ref: s.ResultPart(pair.Result), To: s.ID, After: s.ItemRef(s.AnswerPlace(pair.Call))},
-		}}}
+		f.SetFix(rules.Lossless, "move the result after the message",
+			session.Edit{Op: session.Move, Ref: s.ResultPart(pair.Result), To: s.ID, After: s.ItemRef(s.AnswerPlace(pair.Call))})
 		f.Failing = func(profile *rules.Profile) string {
 			return s.ProviderError(profile, min(pair.Call.Item, pair.Result.Item))
 		}

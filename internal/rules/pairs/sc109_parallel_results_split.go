@@ -11,15 +11,13 @@ import (
 var parallelResultsSplit = rules.Rule{
 	ID: "SC109", Name: "parallel-results-split", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "the results of one turn are spread over several user messages",
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			for _, group := range answerGroups(j.Subject) {
-				if parts := userItems(j.Subject, group); len(parts) > 1 && !j.IsHistory(group.turn) {
-					reportSpread(p, j, group.turn, parts)
-				}
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		for _, group := range answerGroups(j.Subject) {
+			if parts := userItems(j.Subject, group); len(parts) > 1 && !j.IsHistory(group.turn) {
+				reportSpread(p, j, group.turn, parts)
 			}
 		}
-	},
+	}),
 }
 
 // userItems are the user items of a group. Tool items do not count: every adapter
@@ -29,8 +27,8 @@ func userItems(s *rules.Subject, group answerGroup) []int {
 }
 
 func reportSpread(p *rules.Pass, j rules.Judged, turn int, parts []int) {
-	f := p.FindItem(j.Session, parts[0])
-	f.Items, f.Profile = parts, j.Profile
+	f := p.FindItems(j.Session, parts)
+	f.Profile = j.Profile
 	f.Message = "the results of one turn are spread over " + rules.CountedNoun(len(parts), "user message")
 	f.Related = []session.Place{j.ItemPlace(turn)}
 	f.Sent = "all these results in one message"

@@ -10,17 +10,15 @@ import (
 var resultsNotFirst = rules.Rule{
 	ID: "SC110", Name: "results-not-first", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "text or media before the results in a user message",
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			for _, group := range answerGroups(j.Subject) {
-				for _, i := range group.items {
-					if !j.IsHistory(i) && j.Items[i].Role == session.User && resultsBehind(j.Items[i].Blocks) {
-						reportNotFirst(p, j, group.turn, i)
-					}
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		for _, group := range answerGroups(j.Subject) {
+			for _, i := range group.items {
+				if !j.IsHistory(i) && j.Items[i].Role == session.User && resultsBehind(j.Items[i].Blocks) {
+					reportNotFirst(p, j, group.turn, i)
 				}
 			}
 		}
-	},
+	}),
 }
 
 // resultsBehind reports whether a result stands behind something else.

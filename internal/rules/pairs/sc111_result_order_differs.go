@@ -9,20 +9,18 @@ import (
 var resultOrderDiffers = rules.Rule{
 	ID: "SC111", Name: "result-order-differs", Severity: rules.Info, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "the results of a turn are not in the order of its calls",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Viewers {
-			reported := -1
-			for n, pair := range s.Pairs.Pairs {
-				if n == 0 || pair.Call.Item == reported || s.IsHistory(pair.Call.Item) {
-					continue
-				}
-				if last := s.Pairs.Pairs[n-1]; last.Call.Item == pair.Call.Item && isSwapped(last, pair) {
-					reported = pair.Call.Item
-					reportOrder(p, s, last, pair)
-				}
+	Run: rules.VisitViewers(func(p *rules.Pass, s *rules.Subject) {
+		reported := -1
+		for n, pair := range s.Pairs.Pairs {
+			if n == 0 || pair.Call.Item == reported || s.IsHistory(pair.Call.Item) {
+				continue
+			}
+			if last := s.Pairs.Pairs[n-1]; last.Call.Item == pair.Call.Item && isSwapped(last, pair) {
+				reported = pair.Call.Item
+				reportOrder(p, s, last, pair)
 			}
 		}
-	},
+	}),
 }
 
 // isSwapped reports whether the results of two calls of one turn, both in their

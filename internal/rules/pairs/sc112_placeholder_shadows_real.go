@@ -9,15 +9,13 @@ import (
 var placeholderShadowsReal = rules.Rule{
 	ID: "SC112", Name: "placeholder-shadows-real", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a call has both a placeholder and its real result",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Viewers {
-			for _, e := range s.Pairs.Extras {
-				if e.Placeholder {
-					reportShadow(p, s, e)
-				}
+	Run: rules.VisitViewers(func(p *rules.Pass, s *rules.Subject) {
+		for _, e := range s.Pairs.Extras {
+			if e.Placeholder {
+				reportShadow(p, s, e)
 			}
 		}
-	},
+	}),
 }
 
 // reportShadow keeps the real result, at the placeholder's place when that is

@@ -11,15 +11,13 @@ import (
 var pairSplitByCompaction = rules.Rule{
 	ID: "SC113", Name: "pair-split-by-compaction", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a summary boundary separates a call from its result",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Viewers {
-			for _, pair := range s.Pairs.Pairs {
-				if isSplit(s, pair) {
-					reportSplit(p, s, pair)
-				}
+	Run: rules.VisitViewers(func(p *rules.Pass, s *rules.Subject) {
+		for _, pair := range s.Pairs.Pairs {
+			if isSplit(s, pair) {
+				reportSplit(p, s, pair)
 			}
 		}
-	},
+	}),
 }
 
 // isSplit reports whether the next request would hold only one half of the pair.

@@ -8,21 +8,19 @@ import (
 var serverToolUnpaired = rules.Rule{
 	ID: "SC114", Name: "server-tool-unpaired", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "a tool that the provider ran has a call without a result, or a result without a call",
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			for i := range j.SentItems() {
-				calls, results := serverParts(j.Subject, i)
-				if len(calls) > 0 && !onlyResultsFollow(j.Subject, i) {
-					for _, n := range calls {
-						reportServerCall(p, j, pairing.Occurrence{Item: i, Nth: n})
-					}
-				}
-				for _, n := range results {
-					reportServerResult(p, j, pairing.Occurrence{Item: i, Nth: n})
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		for i := range j.SentItems() {
+			calls, results := serverParts(j.Subject, i)
+			if len(calls) > 0 && !onlyResultsFollow(j.Subject, i) {
+				for _, n := range calls {
+					reportServerCall(p, j, pairing.Occurrence{Item: i, Nth: n})
 				}
 			}
+			for _, n := range results {
+				reportServerResult(p, j, pairing.Occurrence{Item: i, Nth: n})
+			}
 		}
-	},
+	}),
 }
 
 // serverParts are the calls and results of an item that the provider made and

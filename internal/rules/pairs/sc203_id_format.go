@@ -2,8 +2,10 @@ package pairs
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -12,18 +14,16 @@ import (
 var idFormat = rules.Rule{
 	ID: "SC203", Name: "id-format", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "call ids have a form that the provider refuses",
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			refused := sentCalls(j.Subject, func(c *session.Call) bool { return c.ID != "" && !rules.FitsForm(j.Profile.IDForm(c.Server), c.ID) })
-			long := sentCalls(j.Subject, func(c *session.Call) bool { return j.Profile.LongID > 0 && len(c.ID) > j.Profile.LongID })
-			switch {
-			case len(refused) > 0:
-				reportIDs(p, j, refused, rules.Error, "%s %s an id that "+j.Profile.Title+" refuses: %s")
-			case len(long) > 0:
-				reportIDs(p, j, long, rules.Warning, "%s %s an id of more than "+strconv.Itoa(j.Profile.LongID)+" characters, which older models refuse: %s")
-			}
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		refused := sentCalls(j.Subject, func(c *session.Call) bool { return c.ID != "" && !rules.FitsForm(j.Profile.IDForm(c.Server), c.ID) })
+		long := sentCalls(j.Subject, func(c *session.Call) bool { return j.Profile.LongID > 0 && len(c.ID) > j.Profile.LongID })
+		switch {
+		case len(refused) > 0:
+			reportIDs(p, j, refused, rules.Error, "%s %s an id that "+j.Profile.Title+" refuses: %s")
+		case len(long) > 0:
+			reportIDs(p, j, long, rules.Warning, "%s %s an id of more than "+strconv.Itoa(j.Profile.LongID)+" characters, which older models refuse: %s")
 		}
-	},
+	}),
 }
 
 // sentCalls are the calls of the next request that are chosen.
@@ -48,10 +48,8 @@ func reportIDs(p *rules.Pass, j rules.Judged, at []pairing.Occurrence, severity 
 // sentID is the id that an adapter sends for one that the provider does not take,
 // or that it takes although it is long.
 func sentID(j rules.Judged, c *session.Call) string {
-	var ids []string
-	for _, at := range sentCalls(j.Subject, func(other *session.Call) bool { return other.Server == c.Server }) {
-		ids = append(ids, j.CallAt(at).ID)
-	}
+	alike := sentCalls(j.Subject, func(other *session.Call) bool { return other.Server == c.Server })
+	ids := lists.MapEach(alike, func(at pairing.Occurrence) string { return j.CallAt(at).ID })
 	return rules.SentFor(j.Profile.IDForm(c.Server), c.ID, ids)
 }
 
@@ -60,14 +58,11 @@ func sentID(j rules.Judged, c *session.Call) string {
 // message is about the calls, the verb and the values.
 func findNames(p *rules.Pass, j rules.Judged, at []pairing.Occurrence, severity rules.Severity, message string, value func(*session.Call) string) rules.Finding {
 	f := p.FindCall(j.Subject, at[0], j.CallAt(at[0]).ID)
-	f.Profile, f.Severity, f.Items = j.Profile, severity, nil
-	f.Count = len(at)
+	f.Profile, f.Severity, f.Count = j.Profile, severity, len(at)
+	f.Items = slices.Compact(lists.MapEach(at, func(o pairing.Occurrence) int { return o.Item }))
 	var values []string
 	seen := map[string]bool{}
 	for _, o := range at {
-		if n := len(f.Items); n == 0 || f.Items[n-1] != o.Item {
-			f.Items = append(f.Items, o.Item)
-		}
 		if v := value(j.CallAt(o)); !seen[v] {
 			seen[v] = true
 			values = append(values, quotedShort(v))

@@ -4,35 +4,25 @@ import (
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
+	"slices"
 )
 
 var idEmpty = rules.Rule{
 	ID: "SC204", Name: "id-empty", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a call or a result without an id",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Viewers {
-			if lacksIDs(s) {
-				reportNameless(p, s)
-			}
+	Run: rules.VisitViewers(func(p *rules.Pass, s *rules.Subject) {
+		if lacksIDs(s) {
+			reportNameless(p, s)
 		}
-	},
+	}),
 }
 
 // lacksIDs reports whether a call or a result of the session has no id.
 func lacksIDs(s *rules.Subject) bool {
-	for i := range s.Items {
-		for n := range s.Items[i].Calls {
-			if s.Items[i].Calls[n].ID == "" {
-				return true
-			}
-		}
-		for n := range s.Items[i].Results {
-			if s.Items[i].Results[n].CallID == "" {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Items, func(it session.Item) bool {
+		return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.ID == "" }) ||
+			slices.ContainsFunc(it.Results, func(r session.Result) bool { return r.CallID == "" })
+	})
 }
 
 // reportNameless reports the calls without an id, and the results without one
@@ -58,7 +48,7 @@ func reportNameless(p *rules.Pass, s *rules.Subject) {
 			f.AddSentence(s.HistoryReason(f.Item))
 			f.Related = []session.Place{s.ItemPlace(pair.Call.Item)}
 			if !s.IsHistory(f.Item) {
-				f.Fixes = []rules.Fix{{Title: "give the result the id of that call", Safety: rules.Lossless, Edits: []session.Edit{s.NameResult(pair.Result, id)}}}
+				f.SetFix(rules.Lossless, "give the result the id of that call", s.NameResult(pair.Result, id))
 			}
 			p.Report(f)
 		}
@@ -87,17 +77,14 @@ func nameFor(s *rules.Subject, at pairing.Occurrence, lonely bool, answers []pai
 		return rules.Fix{Title: "give the call the id of the only result after it", Safety: rules.Lossless, Edits: []session.Edit{s.NameCall(at, id)}}
 	}
 	id := names.plainID(at.Item, at.Nth)
-	return rules.Fix{
-		Title: "give the call and its result the id " + rules.QuoteText(id), Safety: rules.Lossless,
-		Edits: []session.Edit{s.NameCall(at, id), s.NameResult(answers[0], id)},
-	}
+	return rules.NewFix(rules.Lossless, "give the call and its result the id "+rules.QuoteText(id), s.NameCall(at, id), s.NameResult(answers[0], id))
 }
 
 // countNameless counts the calls of a turn that have no id.
 func countNameless(s *rules.Subject, turn int) int {
 	n := 0
-	for i := range s.Items[turn].Calls {
-		if c := &s.Items[turn].Calls[i]; c.ID == "" && !c.Server {
+	for _, c := range s.Items[turn].Calls {
+		if c.ID == "" && !c.Server {
 			n++
 		}
 	}

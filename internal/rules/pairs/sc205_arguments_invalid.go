@@ -9,20 +9,18 @@ import (
 var argumentsInvalid = rules.Rule{
 	ID: "SC205", Name: "arguments-invalid", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Profiled: true, Since: "0.1.0",
 	Title: "the arguments of a call are not a JSON object",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Viewers {
-			for i := range s.Items {
-				if !s.OnWire(i) {
-					continue
-				}
-				for n := range s.Items[i].Calls {
-					if s.Items[i].Calls[n].Form != session.ArgsObject {
-						reportArguments(p, s, pairing.Occurrence{Item: i, Nth: n})
-					}
+	Run: rules.VisitViewers(func(p *rules.Pass, s *rules.Subject) {
+		for i := range s.Items {
+			if !s.OnWire(i) {
+				continue
+			}
+			for n := range s.Items[i].Calls {
+				if s.Items[i].Calls[n].Form != session.ArgsObject {
+					reportArguments(p, s, pairing.Occurrence{Item: i, Nth: n})
 				}
 			}
 		}
-	},
+	}),
 }
 
 func reportArguments(p *rules.Pass, s *rules.Subject, at pairing.Occurrence) {
@@ -34,10 +32,7 @@ func reportArguments(p *rules.Pass, s *rules.Subject, at pairing.Occurrence) {
 	f.AddSentence(s.HistoryReason(f.Item))
 	if !s.IsHistory(f.Item) {
 		f.Failing = p.CallError(s, at)
-		f.Fixes = []rules.Fix{{
-			Title: "wrap the text of the arguments in a JSON object", Safety: rules.Lossless,
-			Edits: []session.Edit{{Op: session.Wrap, Ref: s.CallPart(at)}},
-		}}
+		f.SetFix(rules.Lossless, "wrap the text of the arguments in a JSON object", session.Edit{Op: session.Wrap, Ref: s.CallPart(at)})
 	}
 	p.Report(f)
 }

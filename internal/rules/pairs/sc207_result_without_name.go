@@ -1,8 +1,7 @@
 package pairs
 
 import (
-	"slices"
-
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/rules"
 )
@@ -10,13 +9,11 @@ import (
 var resultWithoutName = rules.Rule{
 	ID: "SC207", Name: "result-without-name", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "results do not name their tool",
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			if list := namelessResults(j.Subject); len(list) > 0 {
-				reportWithoutName(p, j, list)
-			}
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		if list := namelessResults(j.Subject); len(list) > 0 {
+			reportWithoutName(p, j, list)
 		}
-	},
+	}),
 }
 
 // namelessResults are the pairs of the next request whose result names no tool,
@@ -41,13 +38,8 @@ func namelessResults(s *rules.Subject) []pairing.Pair {
 func reportWithoutName(p *rules.Pass, j rules.Judged, pairs []pairing.Pair) {
 	first := pairs[0]
 	f := p.FindCall(j.Subject, first.Result, j.CallAt(first.Call).ID)
-	f.Profile, f.Items = j.Profile, nil
-	f.Count = len(pairs)
-	for _, pair := range pairs {
-		f.Items = append(f.Items, pair.Result.Item)
-	}
-	slices.Sort(f.Items)
-	f.Items = slices.Compact(f.Items)
+	f.Profile, f.Count = j.Profile, len(pairs)
+	f.Items = rules.SortUnique(lists.MapEach(pairs, func(pair pairing.Pair) int { return pair.Result.Item }))
 	f.Message = rules.CountedNoun(len(pairs), "result") + rules.VerbForm(len(pairs), " does not name its tool", " do not name their tools")
 	f.Sent = "the tool name of the call"
 	f.ProviderError = j.Profile.ErrorText("SC207", rules.Said{Message: j.WireIndex(j.Profile, first.Result.Item), Block: first.Result.Nth, ID: f.Call})

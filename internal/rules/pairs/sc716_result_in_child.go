@@ -17,13 +17,8 @@ var resultInChild = rules.Rule{
 			f.Message = "call " + rules.CallName(s.CallAt(m.Call)) + " has no result, but sub-session " + rules.ShortID(d.Child.ID) +
 				" finished"
 			f.Related = []session.Place{d.Child.ItemPlace(last)}
-			fix := rules.Fix{
-				Title:  "use the sub-session's last message as the result",
-				Safety: rules.Lossless,
-				Edits: []session.Edit{addResult(s, m.Call, "SC716", session.NewItem{
-					TextFrom: d.Child.ItemRef(last), Restored: true,
-				})},
-			}
+			fix := rules.NewFix(rules.Lossless, "use the sub-session's last message as the result",
+				addResult(s, m.Call, "SC716", session.NewItem{TextFrom: d.Child.ItemRef(last), Restored: true}))
 			answer := "The last message there is the answer"
 			if !sure {
 				answer = "The last message there answers one of several requests, and sessctl cannot tell whether it was this call's"

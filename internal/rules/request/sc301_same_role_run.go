@@ -8,19 +8,17 @@ import (
 var sameRoleRun = rules.Rule{
 	ID: "SC301", Name: "same-role-run", Severity: rules.Info, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "several messages of the same role in a row",
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedRequests() {
-			items, places := sameRoleRuns(j.Subject)
-			if places == 0 {
-				continue
-			}
-			f := p.FindSent(j, items, rules.Said{N: j.WireIndex(j.Profile, items[1])})
-			f.Count = places
-			f.Message = "messages of the same role follow each other in " + rules.CountedNoun(places, "place")
-			f.Sent = "each run of messages as one message, with empty lines between them"
-			p.Report(f)
+	Run: rules.VisitRequests(func(p *rules.Pass, j rules.Judged) {
+		items, places := sameRoleRuns(j.Subject)
+		if places == 0 {
+			return
 		}
-	},
+		f := p.FindSent(j, items, rules.Said{N: j.WireIndex(j.Profile, items[1])})
+		f.Count = places
+		f.Message = "messages of the same role follow each other in " + rules.CountedNoun(places, "place")
+		f.Sent = "each run of messages as one message, with empty lines between them"
+		p.Report(f)
+	}),
 }
 
 // sameRoleRuns lists the items of all runs, and counts the runs. What two agents

@@ -8,18 +8,16 @@ import (
 var endsWithAssistant = rules.Rule{
 	ID: "SC303", Name: "ends-with-assistant", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "a request that ends with an answer of the assistant",
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedRequests() {
-			last, ok := lastAnswer(&j)
-			if !ok {
-				continue
-			}
-			f := p.FindSent(j, []int{last}, rules.Said{})
-			f.Message = "the request ends with an answer of the assistant. If it is sent like this, the model has to continue that answer."
-			f.Sent = "a user message after it"
-			p.Report(f)
+	Run: rules.VisitRequests(func(p *rules.Pass, j rules.Judged) {
+		last, ok := lastAnswer(&j)
+		if !ok {
+			return
 		}
-	},
+		f := p.FindSent(j, []int{last}, rules.Said{})
+		f.Message = "the request ends with an answer of the assistant. If it is sent like this, the model has to continue that answer."
+		f.Sent = "a user message after it"
+		p.Report(f)
+	}),
 }
 
 // lastAnswer is the item of the answer that a request of the stored messages

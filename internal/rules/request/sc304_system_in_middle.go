@@ -8,18 +8,13 @@ import (
 var systemInMiddle = rules.Rule{
 	ID: "SC304", Name: "system-in-middle", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "a system message after the start of the conversation",
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedRequests() {
-			items := lateSystem(j.Subject)
-			if len(items) == 0 {
-				continue
-			}
-			f := p.FindSent(j, items, rules.Said{})
+	Run: rules.VisitRequests(func(p *rules.Pass, j rules.Judged) {
+		items := lateSystem(j.Subject)
+		p.ReportSent(j, items, func(f *rules.Finding) {
 			f.Message = "the request contains " + rules.CountedNoun(len(items), "system message") + " after its start. Many models accept only user and assistant messages there."
 			f.Sent = "its text in a marked user message at the same place, or with the system prompt"
-			p.Report(f)
-		}
-	},
+		})
+	}),
 }
 
 // lateSystem lists the system messages of the next request that something else

@@ -10,22 +10,17 @@ import (
 var toolThenUser = rules.Rule{
 	ID: "SC305", Name: "tool-then-user", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "a user message directly after tool results",
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedRequests() {
-			items := usersBehindTools(&j)
-			if len(items) == 0 {
-				continue
-			}
-			f := p.FindSent(j, items, rules.Said{})
+	Run: rules.VisitRequests(func(p *rules.Pass, j rules.Judged) {
+		items := usersBehindTools(&j)
+		p.ReportSent(j, items, func(f *rules.Finding) {
 			f.Message = "a user message follows tool results directly in " + rules.CountedNoun(len(items), "place")
 			if !j.Profile.StrictRoles && j.Hint != "" { // nobody named the model
 				f.Severity = rules.Info
 				f.AddSentence("Mistral's models refuse that, and all others that are known take it")
 			}
 			f.Sent = "a one-word answer between them"
-			p.Report(f)
-		}
-	},
+		})
+	}),
 }
 
 // usersBehindTools lists the items of the user's messages directly behind

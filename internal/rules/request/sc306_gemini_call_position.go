@@ -8,20 +8,18 @@ import (
 var geminiCallPosition = rules.Rule{
 	ID: "SC306", Name: "gemini-call-position", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "calls that follow neither a user message nor results",
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedRequests() {
-			turns := j.Turns()
-			if first, merged := callsOutOfPlace(turns); first || len(merged) > 0 {
-				reportCallPosition(p, j, turns, first, merged)
-			} else if last, ok := nextBehindTool(&j, turns); ok && p.Store.Adaptation(ownMessage, j.Profile.Name) == "" {
-				f := p.FindSent(j, []int{last}, rules.Said{})
-				f.Severity, f.ProviderError = rules.Warning, "" // what they answer then is not known
-				f.Message = "the next user message follows function results. Some servers refuse both in one message."
-				f.Sent = "the user's text as a message of its own"
-				p.Report(f)
-			}
+	Run: rules.VisitRequests(func(p *rules.Pass, j rules.Judged) {
+		turns := j.Turns()
+		if first, merged := callsOutOfPlace(turns); first || len(merged) > 0 {
+			reportCallPosition(p, j, turns, first, merged)
+		} else if last, ok := nextBehindTool(&j, turns); ok && p.Store.Adaptation(ownMessage, j.Profile.Name) == "" {
+			f := p.FindSent(j, []int{last}, rules.Said{})
+			f.Severity, f.ProviderError = rules.Warning, "" // what they answer then is not known
+			f.Message = "the next user message follows function results. Some servers refuse both in one message."
+			f.Sent = "the user's text as a message of its own"
+			p.Report(f)
 		}
-	},
+	}),
 }
 
 // ownMessage is the key of session.Store.Adapts for runtimes that never send a

@@ -10,22 +10,20 @@ import (
 var noUserContent = rules.Rule{
 	ID: "SC307", Name: "no-user-content", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Since: "0.1.0",
 	Title: "a session without a user message",
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedRequests() {
-			empty := !slices.ContainsFunc(j.Items, func(it session.Item) bool { return it.OnWire() })
-			if !empty && (!j.AsIs || hasUserTurn(&j)) || rules.IsKeptElsewhere(j.Session) {
-				continue // the user's next message makes it whole
-			}
-			f := p.FindSession(j.Session)
-			f.Profile = j.Profile
-			f.Message = "this session has no user message"
-			if empty {
-				f.Severity = rules.Info // nobody sends an empty one
-				f.Message = "this session has no message that is sent to a model"
-			}
-			p.Report(f)
+	Run: rules.VisitRequests(func(p *rules.Pass, j rules.Judged) {
+		empty := !slices.ContainsFunc(j.Items, func(it session.Item) bool { return it.OnWire() })
+		if !empty && (!j.AsIs || hasUserTurn(&j)) || rules.IsKeptElsewhere(j.Session) {
+			return // the user's next message makes it whole
 		}
-	},
+		f := p.FindSession(j.Session)
+		f.Profile = j.Profile
+		f.Message = "this session has no user message"
+		if empty {
+			f.Severity = rules.Info // nobody sends an empty one
+			f.Message = "this session has no message that is sent to a model"
+		}
+		p.Report(f)
+	}),
 }
 
 // hasUserTurn reports whether a turn of the request is a user's.

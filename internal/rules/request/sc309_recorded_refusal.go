@@ -14,14 +14,12 @@ import (
 var recordedRefusal = rules.Rule{
 	ID: "SC309", Name: "recorded-refusal", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "the last requests were refused, and nothing was answered since",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			if refused := lastRefusals(s.Session); refused != nil {
-				slices.Reverse(refused)
-				reportRefusals(p, s, refused)
-			}
+	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
+		if refused := lastRefusals(s.Session); refused != nil {
+			slices.Reverse(refused)
+			reportRefusals(p, s, refused)
 		}
-	},
+	}),
 }
 
 // reportRefusals reports requests that were refused alike for what they hold. Whether one that
@@ -34,8 +32,8 @@ func reportRefusals(p *rules.Pass, s *rules.Subject, refused []int) {
 	if !known && !again || !slices.Contains([]int{0, 400, 415, 422}, is.Status) {
 		return // of the others, the key, the account, the model, the length or the provider is the cause
 	}
-	f := p.FindItem(s.Session, refused[0])
-	f.Items, f.Count = refused, len(refused)
+	f := p.FindItems(s.Session, refused)
+	f.Count = len(refused)
 	if known {
 		f.Causes = said.Causes()
 	}
@@ -57,11 +55,9 @@ func reportRefusals(p *rules.Pass, s *rules.Subject, refused []int) {
 	if f.AddSentence(why); why != "" {
 		f.Severity, f.Failing = rules.Info, nil
 	} else if s.Mended {
-		fix := rules.Fix{Title: "take out " + rules.CountedNoun(len(refused), "recorded refusal") + " of what is repaired now; the receipt keeps " + rules.VerbForm(len(refused), "it", "them"), Safety: rules.Kept}
-		for _, i := range refused {
-			fix.Edits = append(fix.Edits, session.Edit{Op: session.Quarantine, Ref: s.ItemRef(i)})
-		}
-		f.Fixes = []rules.Fix{fix}
+		n := len(refused)
+		title := "take out " + rules.CountedNoun(n, "recorded refusal") + " of what is repaired now; the receipt keeps " + rules.VerbForm(n, "it", "them")
+		f.SetFix(rules.Kept, title, rules.QuarantineItems(s.Session, refused)...)
 	}
 	p.Report(f)
 }

@@ -10,23 +10,21 @@ import (
 var unansweredPrompts = rules.Rule{
 	ID: "SC310", Name: "unanswered-prompts", Severity: rules.Info, Safety: rules.Manual, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "the last prompts have no answer",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Subjects {
-			list := lastPrompts(s.Session)
-			if len(list) < 2 || s.Closed || p.Store.WriterOf(s.Session) == session.WriterLive { //nolint:mnd // one is a crash, or somebody waits
-				continue
-			}
-			slices.Reverse(list)
-			f := p.FindItem(s.Session, list[0])
-			f.Items, f.Count = list, len(list)
-			f.Message = "the last " + rules.CountedNoun(len(list), "prompt") + " have no answer"
-			if f.AddSentence(s.Stalled.Why); s.Stalled.Why != "" {
-				f.Severity, f.Hides = rules.Warning, true
-				f.Fixes = []rules.Fix{{Title: s.Stalled.Way, Safety: rules.Manual}}
-			}
-			p.Report(f)
+	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
+		list := lastPrompts(s.Session)
+		if len(list) < 2 || s.Closed || p.Store.WriterOf(s.Session) == session.WriterLive { //nolint:mnd // one is a crash, or somebody waits
+			return
 		}
-	},
+		slices.Reverse(list)
+		f := p.FindItems(s.Session, list)
+		f.Count = len(list)
+		f.Message = "the last " + rules.CountedNoun(len(list), "prompt") + " have no answer"
+		if f.AddSentence(s.Stalled.Why); s.Stalled.Why != "" {
+			f.Severity, f.Hides = rules.Warning, true
+			f.SetFix(rules.Manual, s.Stalled.Way)
+		}
+		p.Report(f)
+	}),
 }
 
 // lastPrompts are the items of a session's last prompts, the last one first, behind everything that a

@@ -10,28 +10,26 @@ import (
 var emptyMessage = rules.Rule{
 	ID: "SC401", Name: "empty-message", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree, Profiled: true, Since: "0.1.0",
 	Title: "a message without any content",
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			empties := func(i int) bool {
-				it := &j.Items[i]
-				return (isEmpty(it) || j.Profile.WantsMore && onlyThinks(it)) && !isStreaming(p, j.Subject, i)
-			}
-			next, past := j.WireItems(func(i int) bool { return empties(i) && !isUnsent(&j.Items[i]) })
-			what := "without any content"
-			if len(past) > 0 {
-				p.Report(findPast(p, j, past, what))
-			}
-			reportUnsent(p, &j, what, p.Store.BlankMessages, empties, removeEmpty)
-			if len(next) == 0 {
-				continue
-			}
-			f := p.FindSent(j, next, rules.Said{})
-			f.ProviderError = j.Profile.ErrorText("SC401", rules.Said{Message: emptyNumber(&j, next[0])})
-			f.Message = "the next request would contain " + rules.CountedNoun(len(next), "message") + " " + what
-			f.Fixes = []rules.Fix{removeEmpty(p, j.Subject, next)}
-			p.Report(f)
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		empties := func(i int) bool {
+			it := &j.Items[i]
+			return (isEmpty(it) || j.Profile.WantsMore && onlyThinks(it)) && !isStreaming(p, j.Subject, i)
 		}
-	},
+		next, past := j.WireItems(func(i int) bool { return empties(i) && !isUnsent(&j.Items[i]) })
+		what := "without any content"
+		if len(past) > 0 {
+			p.Report(findPast(p, j, past, what))
+		}
+		reportUnsent(p, &j, what, p.Store.BlankMessages, empties, removeEmpty)
+		if len(next) == 0 {
+			return
+		}
+		f := p.FindSent(j, next, rules.Said{})
+		f.ProviderError = j.Profile.ErrorText("SC401", rules.Said{Message: emptyNumber(&j, next[0])})
+		f.Message = "the next request would contain " + rules.CountedNoun(len(next), "message") + " " + what
+		f.Fixes = []rules.Fix{removeEmpty(p, j.Subject, next)}
+		p.Report(f)
+	}),
 }
 
 // removeEmpty is the fix that takes messages away that say nothing, or ends them.

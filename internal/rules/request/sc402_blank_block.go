@@ -10,26 +10,24 @@ import (
 var blankBlock = rules.Rule{
 	ID: "SC402", Name: "blank-block", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree, Profiled: true, Since: "0.1.0",
 	Title: "a blank text beside other content",
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			next, past := j.WireItems(func(i int) bool { return hasBlank(p, &j, i) && !isStreaming(p, j.Subject, i) })
-			what := "with a blank text beside other content"
-			if len(past) > 0 {
-				p.Report(findPast(p, j, past, what))
-			}
-			reportUnsent(p, &j, what, p.Store.BlankTexts, func(i int) bool { return !isEmpty(&j.Items[i]) && !hasBlank(p, &j, i) }, emptyTexts)
-			if len(next) == 0 {
-				continue
-			}
-			f := p.FindSent(j, next, rules.Said{Block: blankAt(&j, next[0])})
-			f.Message = "the next request would contain " + rules.CountedNoun(len(next), "message") + " " + what
-			f.AddSentence(p.Store.BlankTexts)
-			if fix := emptyTexts(p, j.Subject, next); len(fix.Edits) > 0 {
-				f.Fixes = []rules.Fix{fix}
-			}
-			p.Report(f)
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		next, past := j.WireItems(func(i int) bool { return hasBlank(p, &j, i) && !isStreaming(p, j.Subject, i) })
+		what := "with a blank text beside other content"
+		if len(past) > 0 {
+			p.Report(findPast(p, j, past, what))
 		}
-	},
+		reportUnsent(p, &j, what, p.Store.BlankTexts, func(i int) bool { return !isEmpty(&j.Items[i]) && !hasBlank(p, &j, i) }, emptyTexts)
+		if len(next) == 0 {
+			return
+		}
+		f := p.FindSent(j, next, rules.Said{Block: blankAt(&j, next[0])})
+		f.Message = "the next request would contain " + rules.CountedNoun(len(next), "message") + " " + what
+		f.AddSentence(p.Store.BlankTexts)
+		if fix := emptyTexts(p, j.Subject, next); len(fix.Edits) > 0 {
+			f.Fixes = []rules.Fix{fix}
+		}
+		p.Report(f)
+	}),
 }
 
 // hasBlank reports whether a message of a user or of the assistant is sent with a blank

@@ -10,18 +10,13 @@ import (
 var nullContent = rules.Rule{
 	ID: "SC404", Name: "null-content", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
 	Title: "null in place of a text",
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedRequests() {
-			items, _ := j.WireItems(func(i int) bool { return lacksText(j.Subject, i) })
-			if len(items) == 0 {
-				continue
-			}
-			f := p.FindSent(j, items, rules.Said{})
+	Run: rules.VisitRequests(func(p *rules.Pass, j rules.Judged) {
+		items, _ := j.WireItems(func(i int) bool { return lacksText(j.Subject, i) })
+		p.ReportSent(j, items, func(f *rules.Finding) {
 			f.Message = "the next request would contain " + rules.CountedNoun(len(items), "message") + " with null in place of a text"
 			f.Sent = "an empty text in its place"
-			p.Report(f)
-		}
-	},
+		})
+	}),
 }
 
 // lacksText reports whether an item holds null where a text must be. Beside calls

@@ -1,7 +1,6 @@
 package request
 
 import (
-	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -9,31 +8,29 @@ import (
 var unfinishedPlaceholder = rules.Rule{
 	ID: "SC407", Name: "unfinished-placeholder", Severity: rules.Warning, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a streamed message that was never finished",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Viewers {
-			for i := range s.Items {
-				if !s.Items[i].Flags.Has(session.Unfinished) || s.Replay.Steps[i].Action == replay.Skip && !isLast(s, i) {
-					continue // a leaked one is part of its leak
-				}
-				f := p.FindItem(s.Session, i)
-				f.Message = "the message was never finished. Its end is not recorded, so its text may stop in the middle."
-				switch {
-				case s.Items[i].Flags.Has(session.Blank):
-					f.Severity = rules.Info // no half sentence that a model could take for a whole one
-					f.Message = "the message has no text. Its turn ended with reasoning only, or stopped before the first word."
-				case isLast(s, i):
-					f.Severity = rules.Info
-					f.AddSentence("That happens when a run is stopped")
-				case s.IsHistory(i):
-					f.Severity = rules.Info
-				}
-				if p.Store.Closes && p.Store.WriterOf(s.Session) == session.WriterDead {
-					f.Fixes = []rules.Fix{{Title: "give the message the end of one that was cancelled", Safety: rules.Lossless, Edits: []session.Edit{closeMessage(f.Ref)}}}
-				}
-				p.Report(f)
+	Run: rules.VisitViewers(func(p *rules.Pass, s *rules.Subject) {
+		for i := range s.Items {
+			if !s.Items[i].Flags.Has(session.Unfinished) || !s.IsOwn(i) && !isLast(s, i) {
+				continue // a leaked one is part of its leak
 			}
+			f := p.FindItem(s.Session, i)
+			f.Message = "the message was never finished. Its end is not recorded, so its text may stop in the middle."
+			switch {
+			case s.Items[i].Flags.Has(session.Blank):
+				f.Severity = rules.Info // no half sentence that a model could take for a whole one
+				f.Message = "the message has no text. Its turn ended with reasoning only, or stopped before the first word."
+			case isLast(s, i):
+				f.Severity = rules.Info
+				f.AddSentence("That happens when a run is stopped")
+			case s.IsHistory(i):
+				f.Severity = rules.Info
+			}
+			if p.Store.Closes && p.Store.WriterOf(s.Session) == session.WriterDead {
+				f.SetFix(rules.Lossless, "give the message the end of one that was cancelled", closeMessage(f.Ref))
+			}
+			p.Report(f)
 		}
-	},
+	}),
 }
 
 // closeMessage gives a message an end.

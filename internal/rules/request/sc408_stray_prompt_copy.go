@@ -14,25 +14,19 @@ const shortText = 80
 var strayPromptCopy = rules.Rule{
 	ID: "SC408", Name: "stray-prompt-copy", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a user message that repeats the message before it",
-	Run: func(p *rules.Pass) {
-		for _, s := range p.Viewers {
-			next, past := repeatedPrompts(s)
-			for _, items := range [][]int{next, past} {
-				if len(items) == 0 {
-					continue
-				}
-				f := p.FindItem(s.Session, items[0])
-				f.Items = items
+	Run: rules.VisitViewers(func(p *rules.Pass, s *rules.Subject) {
+		next, past := repeatedPrompts(s)
+		for _, items := range [][]int{next, past} {
+			p.ReportItems(s.Session, items, func(f *rules.Finding) {
 				f.Message = rules.CountedNoun(len(items), "user message") + rules.VerbForm(len(items), " repeats", " repeat") + " the message before it word for word"
 				f.AddSentence("A run without a new question can have stored the end of its own prompt")
 				f.AddSentence(s.HistoryReason(items[0]))
 				if s.IsHistory(items[0]) {
 					f.Severity = rules.Info
 				}
-				p.Report(f)
-			}
+			})
 		}
-	},
+	}),
 }
 
 // repeatedPrompts lists the messages of users that say what stands before them: those of

@@ -10,23 +10,21 @@ import (
 var thinkingMissing = rules.Rule{
 	ID: "SC501", Name: "thinking-missing", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "thinking is on, but the last tool turn does not begin with thinking", Profiled: true,
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			if !j.AsIs && p.Store.WriterOf(j.Session) != session.WriterLive {
-				continue // the user's next message closes the loop
-			}
-			if item := unthinkingItem(j.Subject); item >= 0 {
-				begins := "tool_use"
-				if j.Items[item].Text != 0 {
-					begins = "text"
-				}
-				f := p.FindSent(j, []int{item}, rules.Said{Name: begins})
-				f.Message = "thinking is on, but the last turn with tool calls does not begin with thinking"
-				f.AddSentence("That thinking cannot be restored: turn thinking off, or continue with a new user message")
-				p.Report(f)
-			}
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		if !j.AsIs && p.Store.WriterOf(j.Session) != session.WriterLive {
+			return // the user's next message closes the loop
 		}
-	},
+		if item := unthinkingItem(j.Subject); item >= 0 {
+			begins := "tool_use"
+			if j.Items[item].Text != 0 {
+				begins = "text"
+			}
+			f := p.FindSent(j, []int{item}, rules.Said{Name: begins})
+			f.Message = "thinking is on, but the last turn with tool calls does not begin with thinking"
+			f.AddSentence("That thinking cannot be restored: turn thinking off, or continue with a new user message")
+			p.Report(f)
+		}
+	}),
 }
 
 // unthinkingItem is the item of the last turn of an open tool loop, if thinking is on

@@ -12,16 +12,11 @@ import (
 var thinkingEdited = rules.Rule{
 	ID: "SC503", Name: "thinking-edited", Severity: rules.Error, Safety: rules.None, Allow: lossy, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "signed thinking whose text was changed, or taken away", Profiled: true,
-	Run: func(p *rules.Pass) {
-		var known map[session.Digest][]thought
-		for j := range p.JudgedSessions() {
-			if known == nil {
-				known = signedThoughts(p)
-			}
-			reportEdited(p, j, known)
-			reportEmptied(p, j, known)
-		}
-	},
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		known := rules.ComputeOnce(&p.Known, func() thoughts { return signedThoughts(p) })
+		reportEdited(p, j, known)
+		reportEmptied(p, j, known)
+	}),
 }
 
 // thought is one text that stands under a signature.
@@ -30,10 +25,12 @@ type thought struct {
 	text session.Digest
 }
 
-// signedThoughts are the different texts under every signature of the tree, each with
-// the first place where it stands.
-func signedThoughts(p *rules.Pass) map[session.Digest][]thought {
-	known := map[session.Digest][]thought{}
+// thoughts are the different texts under every signature of the tree, each with the first
+// place where it stands.
+type thoughts map[session.Digest][]thought
+
+func signedThoughts(p *rules.Pass) thoughts {
+	known := thoughts{}
 	for _, s := range p.Subjects {
 		for i := range s.Items {
 			for _, b := range s.Items[i].Blocks {
@@ -49,7 +46,7 @@ func signedThoughts(p *rules.Pass) map[session.Digest][]thought {
 
 // reportEdited names the thinking of the next request of which there is another
 // text. Where the other one is empty, this one is the original.
-func reportEdited(p *rules.Pass, j rules.Judged, known map[session.Digest][]thought) {
+func reportEdited(p *rules.Pass, j rules.Judged, known thoughts) {
 	var others []session.Place
 	at := j.FindSpots(func(_ *session.Item, b *session.Block) bool {
 		edited := false
@@ -84,7 +81,7 @@ var omitsThinking = pattern.Lazy(`-4-[6-9]\b|-(opus|sonnet|haiku|fable|mythos)-(
 // reportEmptied names signed thinking without a text that the provider refused, or that must
 // have had one: the same model, which omits none by itself, has another with a text. Where the
 // text is known, reportEdited does.
-func reportEmptied(p *rules.Pass, j rules.Judged, known map[session.Digest][]thought) {
+func reportEmptied(p *rules.Pass, j rules.Judged, known thoughts) {
 	empty := func(_ *session.Item, b *session.Block) bool {
 		return b.SignedThinking() && b.Empty && !slices.ContainsFunc(known[b.Signature], func(t thought) bool { return t.text != 0 })
 	}

@@ -11,15 +11,11 @@ import (
 var thinkingForeign = rules.Rule{
 	ID: "SC504", Name: "thinking-foreign", Severity: rules.Warning, Safety: rules.None, Allow: lossy, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "thinking or a call that another provider's model signed", Profiled: true,
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			at := j.FindSpots(func(it *session.Item, b *session.Block) bool {
-				return b.Signature != 0 && readsSignature(j.Profile, b.Kind) && (rules.IsForeign(j.Profile, it.Model) || fromElsewhere(&j, it))
-			})
-			if len(at) == 0 {
-				continue
-			}
-			f := p.FindBlocks(j, at, rules.Said{})
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		at := j.FindSpots(func(it *session.Item, b *session.Block) bool {
+			return b.Signature != 0 && readsSignature(j.Profile, b.Kind) && (rules.IsForeign(j.Profile, it.Model) || fromElsewhere(&j, it))
+		})
+		p.ReportBlocks(j, at, rules.Said{}, func(f *rules.Finding) {
 			f.Message = rules.CountedNoun(len(at), "signature") + rules.VerbForm(len(at), " was", " were") + " made by a model of another provider (" +
 				rules.QuoteText(j.Items[at[0].Item].Model) + "), so this provider cannot verify " + rules.VerbForm(len(at), "it", "them")
 			f.Sent = "the turns without the foreign thinking"
@@ -29,9 +25,8 @@ var thinkingForeign = rules.Rule{
 			if j.Profile.Sentinel == "" {
 				f.Fixes = omitBlocks(p, j.Subject, at)
 			}
-			p.Report(f)
-		}
-	},
+		})
+	}),
 }
 
 // fromElsewhere reports whether an item was made through the API of another provider than the one

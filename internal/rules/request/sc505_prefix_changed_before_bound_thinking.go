@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -13,21 +14,19 @@ import (
 var prefixChanged = rules.Rule{
 	ID: "SC505", Name: "prefix-changed-before-bound-thinking", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a repair wrote messages before thinking that is bound to the history before it", Profiled: true,
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			written := writtenItems(j.Subject)
-			if len(written) == 0 {
-				continue
-			}
-			at := j.FindSpots(func(it *session.Item, b *session.Block) bool {
-				return b.SignedThinking() && !rules.IsForeign(j.Profile, it.Model)
-			})
-			at = slices.DeleteFunc(at, func(b rules.Spot) bool { return b.Item < written[0] })
-			if len(at) > 0 {
-				reportPrefix(p, j, written, at)
-			}
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		written := writtenItems(j.Subject)
+		if len(written) == 0 {
+			return
 		}
-	},
+		at := j.FindSpots(func(it *session.Item, b *session.Block) bool {
+			return b.SignedThinking() && !rules.IsForeign(j.Profile, it.Model)
+		})
+		at = slices.DeleteFunc(at, func(b rules.Spot) bool { return b.Item < written[0] })
+		if len(at) > 0 {
+			reportPrefix(p, j, written, at)
+		}
+	}),
 }
 
 // writtenItems are the items of the next request that a repair wrote.
@@ -70,9 +69,7 @@ func reportPrefix(p *rules.Pass, j rules.Judged, written []int, at []rules.Spot)
 	case !slices.ContainsFunc(models, mayBind):
 		f.Severity = rules.Info
 	}
-	for _, b := range at {
-		f.Related = append(f.Related, j.ItemPlace(b.Item))
-	}
+	f.Related = lists.MapEach(at, func(b rules.Spot) session.Place { return j.ItemPlace(b.Item) })
 	f.Message = fmt.Sprintf("a repair wrote item %d before %s", f.Item, rules.CountedNoun(len(at), "signed thinking block"))
 	f.AddSentence(fmt.Sprintf("A model that binds its thinking to the history refuses such blocks unless the request sets prefix_mismatch_behavior to \"drop_block\" "+
 		"or leaves out all thinking after item %d", f.Item))

@@ -12,21 +12,16 @@ import (
 var geminiSignatureMissing = rules.Rule{
 	ID: "SC506", Name: "gemini-signature-missing", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "the first call of a step in the current turn has no thought signature", Profiled: true, Wire: true,
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			if !j.AsIs || lenientGemini().MatchString(strings.ToLower(j.Model)) || !recordsSignatures(j.Subject) {
-				continue // with a next message of the user, the current turn has no call yet
-			}
-			steps := unsignedSteps(j.Subject)
-			if len(steps) == 0 {
-				continue
-			}
-			f := p.FindSent(j, steps, rules.Said{})
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		if !j.AsIs || lenientGemini().MatchString(strings.ToLower(j.Model)) || !recordsSignatures(j.Subject) {
+			return // with a next message of the user, the current turn has no call yet
+		}
+		steps := unsignedSteps(j.Subject)
+		p.ReportSent(j, steps, func(f *rules.Finding) {
 			f.Message = "the first call of " + rules.CountedNoun(len(steps), "step") + " since the last user message has no thought signature. Gemini 3 requires that signature."
 			f.Sent = "the sentinel " + j.Profile.Sentinel + " in place of the missing signature"
-			p.Report(f)
-		}
-	},
+		})
+	}),
 }
 
 // lenientGemini are the models that know thought signatures at most as a help.

@@ -12,14 +12,12 @@ import (
 var reasoningItemUnpaired = rules.Rule{
 	ID: "SC507", Name: "reasoning-item-unpaired", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a reasoning item without what it led to, or a call without its reasoning item", Profiled: true,
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			for _, turn := range answerTurns(j.Subject) {
-				reportLoneReasoning(p, j, turn)
-				reportLoneCalls(p, j, turn)
-			}
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		for _, turn := range answerTurns(j.Subject) {
+			reportLoneReasoning(p, j, turn)
+			reportLoneCalls(p, j, turn)
 		}
-	},
+	}),
 }
 
 // answerTurns lists what the model said between messages of the user: the
@@ -54,11 +52,7 @@ func reportLoneReasoning(p *rules.Pass, j rules.Judged, turn []int) {
 		id := reasoningOnly(&j.Items[item])
 		f := p.FindSent(j, []int{item}, rules.Said{ID: id})
 		f.Message = "reasoning item " + rules.QuoteText(id) + " has no message or call after it that it led to"
-		f.Fixes = []rules.Fix{{
-			Title:  "remove the reasoning item; the receipt keeps it",
-			Safety: rules.Kept,
-			Edits:  []session.Edit{{Op: session.Quarantine, Ref: f.Ref}},
-		}}
+		f.SetFix(rules.Kept, "remove the reasoning item; the receipt keeps it", session.Edit{Op: session.Quarantine, Ref: f.Ref})
 		p.Report(f)
 	}
 }
@@ -105,10 +99,6 @@ func reportLoneCall(p *rules.Pass, j rules.Judged, at rules.Spot) {
 	f.ProviderError = j.Profile.ErrorText("SC507 call", rules.Said{ID: b.ID, Name: b.With})
 	ref := f.Ref
 	ref.Pointer = fmt.Sprintf("/blocks/%d", at.Block)
-	f.Fixes = []rules.Fix{{
-		Title:  "remove the server's id from the call; its call id stays",
-		Safety: rules.Lossless,
-		Edits:  []session.Edit{{Op: session.Set, Ref: ref, Field: session.FieldBlockID}},
-	}}
+	f.SetFix(rules.Lossless, "remove the server's id from the call; its call id stays", session.Edit{Op: session.Set, Ref: ref, Field: session.FieldBlockID})
 	p.Report(f)
 }

@@ -11,22 +11,18 @@ import (
 var reasoningContentMissing = rules.Rule{
 	ID: "SC509", Name: "reasoning-content-missing", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "turns with tool calls lack the reasoning that the provider requires", Profiled: true, Wire: true,
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			thinks := thinkingState(j.Subject)
-			if thinks == session.No {
-				continue
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		thinks := thinkingState(j.Subject)
+		if thinks == session.No {
+			return
+		}
+		var items []int
+		for i, it := range j.SentItems() {
+			if it.Role == session.Assistant && len(it.Calls) > 0 && !it.HasBlock(session.ReasoningBlock) {
+				items = append(items, i)
 			}
-			var items []int
-			for i, it := range j.SentItems() {
-				if it.Role == session.Assistant && len(it.Calls) > 0 && !it.HasBlock(session.ReasoningBlock) {
-					items = append(items, i)
-				}
-			}
-			if len(items) == 0 {
-				continue
-			}
-			f := p.FindSent(j, items, rules.Said{})
+		}
+		p.ReportSent(j, items, func(f *rules.Finding) {
 			f.Message = rules.CountedNoun(len(items), "turn") + " with tool calls " + rules.VerbForm(len(items), "has", "have") + " no reasoning, which the provider requires"
 			if thinks == session.Unsaid {
 				f.Severity = rules.Warning
@@ -34,9 +30,8 @@ var reasoningContentMissing = rules.Rule{
 				f.AddSentence("The session does not say whether it does")
 			}
 			f.Sent = "an empty reasoning_content in these turns"
-			p.Report(f)
-		}
-	},
+		})
+	}),
 }
 
 // The models that always think, and those of the others that never do, by their

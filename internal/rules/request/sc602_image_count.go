@@ -10,22 +10,17 @@ import (
 var imageCount = rules.Rule{
 	ID: "SC602", Name: "image-count", Severity: rules.Warning, Safety: rules.None, Allow: lossy, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "more images than the provider accepts in a request", Profiled: true,
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			surplus, most := surplusImages(&j)
-			if len(surplus) == 0 {
-				continue
-			}
-			f := p.FindBlocks(j, surplus, rules.Said{N: most})
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		surplus, most := surplusImages(&j)
+		p.ReportBlocks(j, surplus, rules.Said{N: most}, func(f *rules.Finding) {
 			f.Message = fmt.Sprintf("the next request contains %d images, but the provider accepts %d", most, j.Profile.Images.Count)
 			if j.Profile.Images.PerMessage {
 				f.Message = fmt.Sprintf("a message of the next request contains %d images, but the provider accepts %d in one", most, j.Profile.Images.Count)
 			}
 			f.Sent = "a note in place of the oldest " + rules.CountedNoun(len(surplus), "image")
 			f.Fixes = omitBlocks(p, j.Subject, surplus)
-			p.Report(f)
-		}
-	},
+		})
+	}),
 }
 
 // surplusImages are the oldest images beyond as many as the provider takes, and how many there are

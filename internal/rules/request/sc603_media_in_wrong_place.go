@@ -10,19 +10,14 @@ import (
 var mediaInWrongPlace = rules.Rule{
 	ID: "SC603", Name: "media-in-wrong-place", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a tool result contains media that the provider accepts in user messages only", Profiled: true, Wire: true,
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			at := j.FindSpots(func(it *session.Item, b *session.Block) bool {
-				return it.Role == session.Tool && b.Kind == session.MediaBlock && slices.Contains(j.Profile.NotInResults, b.Name)
-			})
-			if len(at) == 0 {
-				continue
-			}
-			f := p.FindBlocks(j, at, rules.Said{})
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		at := j.FindSpots(func(it *session.Item, b *session.Block) bool {
+			return it.Role == session.Tool && b.Kind == session.MediaBlock && slices.Contains(j.Profile.NotInResults, b.Name)
+		})
+		p.ReportBlocks(j, at, rules.Said{}, func(f *rules.Finding) {
 			f.Message = rules.CountedNoun(len(at), "part") + " of tool results" + rules.VerbForm(len(at), " is", " are") + " media (" + rules.QuoteText(j.BlockAt(at[0]).Name) +
 				") that the provider accepts in user messages only"
 			f.Sent = "the media in a user message after all results of the turn"
-			p.Report(f)
-		}
-	},
+		})
+	}),
 }

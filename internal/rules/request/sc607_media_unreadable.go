@@ -11,26 +11,24 @@ import (
 var mediaUnreadable = rules.Rule{
 	ID: "SC607", Name: "media-unreadable", Severity: rules.Error, Safety: rules.None, Allow: lossy, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "an image that the provider cannot read: its type, its base64, or its label", Profiled: true,
-	Run: func(p *rules.Pass) {
-		for j := range p.JudgedSessions() {
-			at := j.FindSpots(func(_ *session.Item, b *session.Block) bool {
-				wrong, _ := unreadableMedia(j.Profile, b)
-				return wrong != ""
-			})
-			if len(at) == 0 {
-				continue
-			}
-			b := j.BlockAt(at[0])
-			wrong, says := unreadableMedia(j.Profile, b)
-			f := p.FindBlocks(j, at, rules.Said{Name: b.Media})
-			said := rules.Said{Name: b.Media, Message: j.WireIndex(j.Profile, at[0].Item), Block: at[0].Block}
-			f.ProviderError = cmp.Or(j.Profile.ErrorText("SC607 "+wrong, said), f.ProviderError)
-			f.Message = "the provider cannot read " + rules.CountedNoun(len(at), "attachment") + ": the first " + says
-			f.Discreet = rules.WithoutValues(f.Message)
-			f.Fixes = omitBlocks(p, j.Subject, at)
-			p.Report(f)
+	Run: rules.VisitJudged(func(p *rules.Pass, j rules.Judged) {
+		at := j.FindSpots(func(_ *session.Item, b *session.Block) bool {
+			wrong, _ := unreadableMedia(j.Profile, b)
+			return wrong != ""
+		})
+		if len(at) == 0 {
+			return
 		}
-	},
+		b := j.BlockAt(at[0])
+		wrong, says := unreadableMedia(j.Profile, b)
+		f := p.FindBlocks(j, at, rules.Said{Name: b.Media})
+		said := rules.Said{Name: b.Media, Message: j.WireIndex(j.Profile, at[0].Item), Block: at[0].Block}
+		f.ProviderError = cmp.Or(j.Profile.ErrorText("SC607 "+wrong, said), f.ProviderError)
+		f.Message = "the provider cannot read " + rules.CountedNoun(len(at), "attachment") + ": the first " + says
+		f.Discreet = rules.WithoutValues(f.Message)
+		f.Fixes = omitBlocks(p, j.Subject, at)
+		p.Report(f)
+	}),
 }
 
 // marked are the types whose files begin with bytes of their own.
