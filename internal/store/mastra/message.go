@@ -11,7 +11,6 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/media"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -27,6 +26,7 @@ type message struct {
 	pieces      []piece
 	meta        metadata
 	wrong       string // why it is not read
+	odd         string // the role in whose place it has the only one that calls have
 	whole       bool   // it is JSON of a form that is not known
 	cut         bool   // it is sent as words
 }
@@ -138,8 +138,10 @@ func (m *message) readContent(content []byte) {
 	switch whole := jsonedit.IsWhole(text) || jsonscan.IsUsualJSON(text) || string(text) == "null"; {
 	case !whole && document:
 		m.cut, m.wrong = true, "it is cut off, and what is left of it is sent to the model as words"
-	case !whole || begins(`"`):
+	case !whole:
 		m.first, m.parts = true, []part{{Type: typeText, Text: string(content)}}
+	case begins(`"`):
+		m.first, m.parts = true, []part{{Type: typeText, Text: textOf(text)}}
 	case begins("["):
 		m.first, m.wrong = true, wrongIn(jsonscan.Exact.Unmarshal(text, &m.parts))
 		for i := range m.parts {
@@ -166,9 +168,23 @@ func (m *message) readContent(content []byte) {
 		m.wrong = "it has more parts than sessctl can tell apart"
 	}
 	if m.whole = m.whole || m.wrong != "" && jsonedit.IsWhole(text) && document; m.wrong != "" {
-		m.parts = nil
+		m.parts = []part{{Text: string(content)}}
+	}
+	if calls := func(p part) bool { return p.Type == typeTool || p.Type == "tool-call" }; !m.isRoleKnown() && slices.ContainsFunc(m.parts, calls) {
+		m.odd, m.role = m.role, roleAssistant
 	}
 	m.findPieces()
+}
+
+// isRoleKnown reports whether Mastra loads a row of this role. What the user says while a run goes on
+// is a signal.
+func (m *message) isRoleKnown() bool {
+	return slices.Contains([]string{roleAssistant, "user", "system", "signal"}, m.role) || m.first && m.role == "tool"
+}
+
+// reportRole is the fault of a role that nobody knows.
+func reportRole(role string) session.Fault {
+	return session.Fault{Kind: session.Undecodable, Field: "role", Unloads: true, Detail: fmt.Sprintf("nobody knows the role %.40q, and Mastra answers no prompt of the thread", role)}
 }
 
 func wrongIn(err error) string {
@@ -257,12 +273,14 @@ func (r *reader) decodeRow(row eventlog.Row, it *session.Item, body bool) (fault
 		if at := e.foreignOwner(r, row); at != nil {
 			faults = append(faults, *at)
 		}
+		if e.odd != "" {
+			f := reportRole(e.odd)
+			f.Default, f.Remedy = new(roleAssistant), "make it a message of the assistant, which alone makes calls"
+			faults = append(faults, f)
+		}
 	}
 	m := e.readEvent(it, r)
 	faults = append(faults, m.faults...)
-	if e.wrong != "" {
-		m.said.AddDigest(session.DigestOf(column.View(row.Value("content"))))
-	}
 	it.Meaning = m.said.Digest()
 	faults = append(faults, eventlog.NulFaults(it, m.text, "content")...)
 	if r.observed[e.id] {
@@ -290,6 +308,7 @@ func (e event) readEvent(it *session.Item, r *reader) *reading {
 	switch {
 	case e.wrong != "":
 		it.Kind = session.Other
+		m.said.AddDigest(session.DigestOf(e.parts[0].Text))
 		m.faults = []session.Fault{{Kind: session.Undecodable, Field: "content", Detail: e.wrong, Whole: e.whole, Passed: e.cut, Unloads: !e.whole && !e.cut}}
 	case e.result >= 0:
 		m.Role = session.Tool
@@ -338,17 +357,16 @@ func textOf(value jsontext.Value) string {
 	return string(text)
 }
 
-// readStep reads what is one message. What the user says while a run goes on is a signal.
+// readStep reads what is one message.
 func (m *reading) readStep(parts []part, r *reader) {
 	switch m.Role = session.ParseRole(m.role); {
 	case m.role == "signal":
 		m.Role = session.User
 	case m.Role == session.System:
 		m.Flags |= session.Skipped
-	case m.Role == session.NoRole || m.Role == session.Tool && !m.first:
+	case !m.isRoleKnown():
 		m.Role, m.Kind = session.NoRole, session.Other
-		m.faults = append(m.faults, session.Fault{Kind: session.Undecodable, Field: "role", Unloads: true,
-			Detail: fmt.Sprintf("nobody knows the role %.40q, and Mastra answers no prompt of the thread", m.role)})
+		m.faults = append(m.faults, reportRole(m.role))
 	case m.Role == session.Assistant:
 		m.Provider, m.Model = m.meta.Provider, strings.Trim(m.meta.Provider+"/"+m.meta.Model, "/")
 	}
@@ -453,9 +471,5 @@ func saidBy(name string, value any) any {
 	if !is || name != columnEvent {
 		return value
 	}
-	m := e.readEvent(&session.Item{}, nil)
-	if e.wrong != "" {
-		return e.wrong
-	}
-	return int64(m.said.Digest()) //nolint:gosec // all bits count
+	return int64(e.readEvent(&session.Item{}, nil).said.Digest()) //nolint:gosec // all bits count
 }

@@ -117,7 +117,7 @@ func (r *reader) buildLayout() *eventlog.Layout {
 			return position, int64(at)
 		},
 		Session: r.sessionOf, Item: r.decodeRow, Finish: r.finishSession, Relate: r.finishSession,
-		Said: []string{"role", columnEvent}, Content: saidBy,
+		Said: []string{columnEvent}, Content: saidBy,
 		LinkColumns: []string{columnEvent}, Links: readLinks, OneID: true,
 		Prepare: r.prepareTables,
 		Write: eventlog.Write{

@@ -218,6 +218,8 @@ func updateEvent(r *docedit.Row, c *change.Item) error {
 		case v.Field == change.FieldDelegation, v.Of == change.OfResult && v.Field == session.FieldResultID && !e.first:
 		case v.Of == change.OfCall && v.Field == session.FieldCallID, v.Of == change.OfResult && v.Field == session.FieldResultID:
 			p.values = append(p.values, value{e.callAt(v.Nth, v.Of == change.OfResult).Member("toolCallId"), docedit.QuoteText(v.Is)})
+		case v.Of == change.OfCall && v.Field == change.FieldArgs:
+			p.values = append(p.values, value{e.callAt(v.Nth, false).Member("args"), jsontext.Value(v.Is)})
 		case v.Of == change.OfResult && v.Field == session.FieldChild:
 			p.values = append(p.values, value{e.callAt(v.Nth, true).Member("result").Member(childMember), docedit.QuoteText(v.Is)})
 		default:
