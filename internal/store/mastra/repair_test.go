@@ -122,6 +122,13 @@ func TestRepairs(t *testing.T) {
 		{name: "a call names a thread that is gone, in a file whose turns have the time of their end", from: "sub-twice-1.8.0",
 			damage: `update mastra_messages set content = json_set(content, '$.parts[0].toolInvocation.result.subAgentThreadId', 'gone') where content like '%"toolCallId":"bosscall-1"%'`, find: "warning SC704 bosscall-1",
 			query: `select count(*) from mastra_threads where id = (select json_extract(content, '$.parts[0].toolInvocation.result.subAgentThreadId') from mastra_messages where content like '%"toolCallId":"bosscall-1"%')`, want: "1"},
+		{name: "a clone of a thread with leaks", from: "leak-generate-1.21.0", find: "error SC702 ",
+			damage: `insert into mastra_threads select 'clone', resourceId, title, '{"clone":{"sourceThreadId":"support-leak"}}', createdAt, updatedAt from mastra_threads where id = 'support-leak';
+				insert into mastra_messages select 'clone' || id, 'clone', content, role, type, createdAt, resourceId from mastra_messages where thread_id = 'support-leak'`,
+			query: `select group_concat(n) from (select count(*) n from mastra_messages group by thread_id order by 1)`, want: "2,2,4,4"},
+		{name: "messages of a sub-agent whose thread is gone", from: "leak-generate-1.21.0", find: "error SC703 ", allow: "prune",
+			damage: "delete from mastra_threads where length(id) > 20; delete from mastra_messages where length(thread_id) > 20",
+			query:  "select count(*) from mastra_messages", want: "4"},
 		{name: "a client's call waits", from: "client-tool", damage: "update mastra_threads set title = 'x'", find: "info SC102 call-c1",
 			query: `select json_extract(content, '$.parts[0].toolInvocation.state') from mastra_messages where rowid = 2`, want: "call"},
 		{name: "unless that is allowed", from: "client-tool", damage: "update mastra_threads set title = 'x'", find: "info SC102 call-c1", allow: "waiting",
@@ -152,6 +159,7 @@ func TestRepairs(t *testing.T) {
 func TestIntended(t *testing.T) {
 	const again = `insert into mastra_messages select 'again' || id, 'again', content, role, type, createdAt, resourceId from mastra_messages where length(thread_id) < 20`
 	for name, statements := range map[string][]string{
+		"chat":      {"update mastra_threads set resourceId = ''"}, // then its messages say whose it is
 		"clone":     {"insert into mastra_threads select 'again', resourceId, title, metadata, createdAt, updatedAt from mastra_threads limit 1"},
 		"sub-twice": {`insert into mastra_threads select 'again', resourceId, title, '{"clone":{"sourceThreadId":"support-sub-twice"}}', createdAt, updatedAt from mastra_threads where length(id) < 20`, again},
 		"nested":    {"insert into mastra_messages select 'context', (select max(id) from mastra_threads), content, role, type, createdAt, 'user-ada-mid-leaf' from mastra_messages where role = 'user' and length(thread_id) < 20"},

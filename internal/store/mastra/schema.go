@@ -116,7 +116,7 @@ func (r *reader) buildLayout() *eventlog.Layout {
 			position, _ = column.Int(place.Value(columnPosition))
 			return position, int64(at)
 		},
-		Session: r.sessionOf, Item: r.decodeRow, Finish: r.finishSession, Relate: r.finishSession,
+		Session: r.sessionOf, Item: r.decodeRow, Gather: r.findStrays, Regathers: true, Finish: r.finishSession, Relate: r.finishSession,
 		Said: []string{columnEvent}, Content: saidBy,
 		LinkColumns: []string{columnEvent}, Links: readLinks, OneID: true,
 		Prepare: r.prepareTables,
@@ -152,6 +152,9 @@ func (r *reader) prepareTables(ctx context.Context, _ table.Reader, _ [][]table.
 	count, tied := map[session.Digest]int{}, map[session.Digest][]string{}
 	lost := map[string]*thread{}
 	each(tableMessages, []string{"thread_id", fieldTime, fieldResource}, func(row []table.Value) {
+		if owner, stored := r.threads[column.View(row[0])]; stored && owner == "" { // then its messages tell
+			r.threads[column.Text(row[0])] = column.Text(row[2])
+		}
 		count[same(row)]++
 		if id := column.View(row[0]); lost[id] != nil {
 			lost[id].addRow(row)
@@ -242,7 +245,6 @@ func readLinks(row eventlog.Row) []string {
 // finishSession says what only other messages tell: which calls wait for a client or a person, and what
 // a sub-thread is for. A call of the last answer that nothing says more of is a client's.
 func (r *reader) finishSession(s *session.Session) {
-	r.findStrays(s)
 	r.tellForeign(s)
 	last := len(s.Items) - 1
 	for ; last >= 0 && s.Items[last].Role == session.Tool; last-- { // results of its other calls

@@ -76,39 +76,43 @@ func (t *turn) markStray(home string, copied bool) {
 	}
 }
 
-// delegation is a call of an agent whose thread is stored.
+// delegation is a call of an agent with its thread.
 type delegation struct {
 	call  *session.Call
-	child *session.Session
-	at    int // the index of the call's row
+	child *session.Session // without items where it is gone
+	at    int              // the index of the call's row
 }
 
 // findStrays tells which rows another thread's run stored. Releases before 1.23 stored what a
 // sub-agent said in its caller's thread (mastra-ai/mastra#15007), and 1.8 what the caller said in
 // the sub-agent's (#14583). What is found tells more of the others, until nothing does.
-func (r *reader) findStrays(s *session.Session) {
-	for i := range s.Items { // a repair may have changed what tells
-		if it := &s.Items[i]; it.Home != s.Parent || s.Parent == "" {
-			it.Home, it.Copied = "", false
+func (r *reader) findStrays(tree *session.Tree) {
+	for _, s := range tree.Sessions {
+		for i := range s.Items { // a repair may have changed what tells
+			s.Items[i].Home, s.Items[i].Copied = "", false
 		}
 	}
-	turns := turnsIn(s)
-	markDoubled(s, turns)
-	calls := listDelegations(s, turns)
-	for again := len(calls) > 0; again; {
-		again = false
-		for n := range turns {
-			again = turns[n].items[0].Home == "" && r.findHome(s, turns, n, calls) || again
+	for _, s := range tree.Sessions {
+		turns := turnsIn(s)
+		markDoubled(s, turns)
+		calls := listDelegations(tree, s, turns)
+		for again := len(calls) > 0; again; {
+			again = false
+			for n := range turns {
+				again = turns[n].items[0].Home == "" && r.findHome(s, turns, n, calls) || again
+			}
 		}
-	}
-	for _, d := range calls {
-		markCallers(s, turns[:d.at+1], d)
+		for _, d := range calls {
+			if slices.Contains(s.Children, d.child) {
+				markCallers(s, turns[:d.at+1], d)
+			}
+		}
 	}
 }
 
-// listDelegations lists the calls of a session whose threads are stored. One without a result gets the only
+// listDelegations lists the calls of agents of a session. One without a result gets the only
 // thread that begins with what it asks, of those whose ids say that they are below its own.
-func listDelegations(s *session.Session, turns []turn) (list []delegation) {
+func listDelegations(tree *session.Tree, s *session.Session, turns []turn) (list []delegation) {
 	for n := range turns {
 		for i := range turns[n].items {
 			it := &turns[n].items[i]
@@ -118,20 +122,22 @@ func listDelegations(s *session.Session, turns []turn) (list []delegation) {
 				if c.Delegation == nil {
 					continue
 				}
-				fits := func(o *session.Session) bool {
-					return o.Parent == s.ID && len(o.Items) > 0 && o.Items[0].Text != 0 && o.Items[0].Text == c.Delegation.Task
-				}
-				found := slices.IndexFunc(s.Children, func(o *session.Session) bool { return o.ID == c.Delegation.Child })
+				child := tree.Session(c.Delegation.Child)
 				if c.Delegation.Child == "" {
-					if found = slices.IndexFunc(s.Children, fits); found < 0 || slices.ContainsFunc(s.Children[found+1:], fits) {
+					fits := func(o *session.Session) bool {
+						return o.Parent == s.ID && len(o.Items) > 0 && o.Items[0].Text != 0 && o.Items[0].Text == c.Delegation.Task
+					}
+					found := slices.IndexFunc(s.Children, fits)
+					if found < 0 || slices.ContainsFunc(s.Children[found+1:], fits) {
 						continue
 					}
+					child = s.Children[found]
 					linked := *c.Delegation
-					linked.Child, c.Delegation = s.Children[found].ID, &linked
+					linked.Child, c.Delegation = child.ID, &linked
+				} else if child == nil {
+					child = &session.Session{ID: c.Delegation.Child}
 				}
-				if found >= 0 {
-					list = append(list, delegation{c, s.Children[found], n})
-				}
+				list = append(list, delegation{c, child, n})
 			}
 		}
 	}
@@ -202,11 +208,6 @@ func (r *reader) provesChild(turns []turn, n int, d delegation) bool {
 func markCallers(s *session.Session, before []turn, d delegation) {
 	var copies []turn
 	called := false
-	for i := range d.child.Items {
-		if it := &d.child.Items[i]; it.Home == s.ID {
-			it.Home, it.Copied = "", false
-		}
-	}
 	for _, row := range turnsIn(d.child)[min(1, len(d.child.Items)):] {
 		if row.items[0].Home == "" && slices.ContainsFunc(before, func(o turn) bool { return o.asksSame(&row) }) {
 			copies = append(copies, row)

@@ -43,6 +43,37 @@ func TestMastra(t *testing.T) {
 	}
 }
 
+// TestMastraDamaged: what else is repaired in a file is in a database on a server, and comes back.
+func TestMastraDamaged(t *testing.T) {
+	script, err := os.ReadFile("../../../../shared/corpus/mastra/postgres-clean.sql")
+	if err != nil {
+		t.Skip("the shared corpus is not beside this checkout (../shared/corpus/mastra)")
+	}
+	const call = `update public.mastra_messages set content = replace(content, '"state":"result","toolCallId":"call-b1"', '"state":"call","toolCallId":"call-b1"')`
+	for damage, rule := range map[string]string{
+		call: "SC101",
+		`update public.mastra_messages set "resourceId" = null`:                                                                    "SC024",
+		`delete from public.mastra_threads where id = 'support-tools'`:                                                             "SC018",
+		`update public.mastra_messages set role = 'agent' where content like '%call-b1%'`:                                          "SC010",
+		`update public.mastra_messages set content = replace(content, '"args":{"s":"one"}', '"args":"torn"')`:                      "SC205",
+		`update public.mastra_messages set content = replace(content, '"subAgentThreadId":"support-sub', '"subAgentThreadId":"x')`: "SC704",
+	} {
+		t.Run(rule, func(t *testing.T) {
+			url := database(t, string(script), damage)
+			if found := rulesIn(t, url); !slices.Contains(found, rule) {
+				t.Fatalf("found %q", found)
+			}
+			repairedAndBack(t, url)
+			if out, errors, code := sessctl(t, "repair", url, "--yes", "--assume-dead"); code != 0 {
+				t.Fatalf("exit code %d\n%s%s", code, out, errors)
+			}
+			if found := rulesIn(t, url); found != nil {
+				t.Errorf("after the repair: %q", found)
+			}
+		})
+	}
+}
+
 // rulesIn are the rules of what is found at warning or above.
 func rulesIn(t *testing.T, url string) (found []string) {
 	t.Helper()
