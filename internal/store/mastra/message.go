@@ -164,7 +164,7 @@ func (m *message) readContent(content []byte) {
 		m.parts = *doc.Parts
 		_ = jsonscan.Exact.Unmarshal(doc.Meta, &m.meta) // what is not Mastra's tells nothing
 	}
-	if len(m.parts) > nthMask/2-1 {
+	if len(m.parts) > eventlog.NthMask/2-1 {
 		m.wrong = "it has more parts than sessctl can tell apart"
 	}
 	if m.whole = m.whole || m.wrong != "" && jsonedit.IsWhole(text) && document; m.wrong != "" {
@@ -266,7 +266,7 @@ func (c *invocation) parseAsked() (a asked) {
 
 // decodeRow decodes an event.
 func (r *reader) decodeRow(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
-	e := row.Value(columnEvent).(event)
+	e := row.Value(eventlog.ColumnEvent).(event)
 	stamp := times.Read(row.Value(fieldTime))
 	if it.Time = stamp.Time; e.nth == 0 {
 		faults = append(eventlog.BadTimes(row.Value, &times, fieldTime), eventlog.BadUnicode(row, "content")...)
@@ -468,7 +468,7 @@ func (m *message) waitingCalls() map[string]string {
 // saidBy is what of a row an event says. Others are events of their own.
 func saidBy(name string, value any) any {
 	e, is := value.(event)
-	if !is || name != columnEvent {
+	if !is || name != eventlog.ColumnEvent {
 		return value
 	}
 	return int64(e.readEvent(&session.Item{}, nil).said.Digest()) //nolint:gosec // all bits count

@@ -2,6 +2,7 @@ package mastra
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -10,7 +11,6 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/docedit"
@@ -37,19 +37,6 @@ type value struct {
 
 var content = docedit.Spot{Column: "content"}
 
-// openEdit opens a database for repair or undo.
-func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
-	wrapped := *src
-	wrapped.Edit = func(ctx context.Context) (table.Editor, error) {
-		e, err := src.Edit(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return &editor{Editor: e, view: &joined{Reader: e.Reader()}}, nil
-	}
-	return eventlog.Edit(ctx, &wrapped, examineDatabase)
-}
-
 // editor writes changes of events into the rows that they are of.
 type editor struct {
 	table.Editor
@@ -62,15 +49,21 @@ func (e *editor) Reader() table.Reader { return e.view }
 // Update implements table.Writer. A row that goes to another thread becomes its resource's: Mastra
 // asks for both.
 func (e *editor) Update(ctx context.Context, name string, at table.Place, fields []table.FieldChange) error {
-	switch {
-	case name == tableThreads && at <= firstLost:
-		return e.addThread(ctx, e.view.lost[firstLost-at], fields)
-	case name != tableMessages:
+	switch name {
+	case tableMessages:
+	case tableThreads:
+		from, row := e.view.SourceOf(at)
+		if from.Table == "" {
+			return e.addThread(ctx, from.Made[row], fields)
+		}
+		at = row
+		fallthrough
+	default:
 		return e.Editor.Update(ctx, name, at, fields)
 	}
 	var own []table.FieldChange
 	edit := func(name string, edited func(old table.Value) (table.Value, error)) error {
-		old, err := e.readStored(ctx, at>>nthBits, name)
+		old, err := e.readStored(ctx, at>>eventlog.NthBits, name)
 		if err != nil {
 			return err
 		}
@@ -82,7 +75,7 @@ func (e *editor) Update(ctx context.Context, name string, at table.Place, fields
 		var err error
 		if p, patched := f.New.(patch); patched {
 			err = edit(content.Column, p.applyTo)
-		} else if at&nthMask == 0 { // the first event takes the others along
+		} else if at&eventlog.NthMask == 0 { // the first event takes the others along
 			own = append(own, f)
 			if f.Name == "thread_id" && slices.Contains(e.view.columns, fieldResource) {
 				err = edit(fieldResource, func(table.Value) (table.Value, error) { return e.view.threads[column.View(f.New)], nil })
@@ -95,26 +88,22 @@ func (e *editor) Update(ctx context.Context, name string, at table.Place, fields
 	if own = slices.DeleteFunc(own, func(f table.FieldChange) bool { return table.SameValue(f.Old, f.New) }); len(own) == 0 {
 		return nil
 	}
-	return e.Editor.Update(ctx, tableMessages, at>>nthBits, own)
+	return e.Editor.Update(ctx, tableMessages, at>>eventlog.NthBits, own)
 }
 
 // addThread makes the row of a thread that has none.
-func (e *editor) addThread(ctx context.Context, t *thread, fields []table.FieldChange) error {
+func (e *editor) addThread(ctx context.Context, row table.Image, fields []table.FieldChange) error {
 	schema, err := e.Editor.Reader().Schema(ctx)
-	columns := schema.Columns(tableThreads)
-	row := []table.Field{{Name: "title", Value: ""}}
-	for i, value := range t.columnValues(columns) {
-		if value != nil {
-			row = append(row, table.Field{Name: columns[i], Value: value})
-		}
+	if err != nil {
+		return err
 	}
+	row = maps.Clone(row)
+	row["title"] = ""
 	for _, f := range fields {
-		row = slices.DeleteFunc(row, func(o table.Field) bool { return o.Name == f.Name })
-		row = append(row, table.Field{Name: f.Name, Value: f.New})
+		row[f.Name] = f.New
 	}
-	if err == nil {
-		_, err = e.Editor.Insert(ctx, tableThreads, row)
-	}
+	maps.DeleteFunc(row, func(name string, _ any) bool { return !schema.HasColumns(tableThreads, name) })
+	_, err = e.Editor.Insert(ctx, tableThreads, row.Fields())
 	return err
 }
 
@@ -133,10 +122,10 @@ func (e *editor) readStored(ctx context.Context, row table.Place, name string) (
 // Delete implements table.Writer. What else a row is goes with it.
 func (e *editor) Delete(ctx context.Context, name string, at table.Place) error {
 	if name == tableMessages {
-		if at&nthMask != 0 {
+		if at&eventlog.NthMask != 0 {
 			return nil
 		}
-		at >>= nthBits
+		at >>= eventlog.NthBits
 	}
 	return e.Editor.Delete(ctx, name, at)
 }
@@ -156,7 +145,7 @@ func (e *editor) Insert(ctx context.Context, name string, row []table.Field) (ta
 		}
 	}
 	at, err := e.Editor.Insert(ctx, name, own)
-	return at << nthBits, err
+	return at << eventlog.NthBits, err
 }
 
 // applyTo is a content after a change. The copies that older releases read leave: Mastra sends from
@@ -208,7 +197,7 @@ func (e event) callAt(nth int, results bool) docedit.Spot {
 // updateEvent is the difference of an event that a repair changed. A call and its result are in one
 // place: what names the call names both.
 func updateEvent(r *docedit.Row, c *change.Item) error {
-	e := r.Value(columnEvent).(event)
+	e := r.Value(eventlog.ColumnEvent).(event)
 	refuse := func(what string) error {
 		return problem.New(problem.RolledBack, "", "a store of this kind cannot change %s", what)
 	}
@@ -243,14 +232,14 @@ func updateEvent(r *docedit.Row, c *change.Item) error {
 
 // insertResult is a new result: a row of its own in format 1, and in format 2 a part of its call.
 func (r *reader) insertResult(s *session.Session, it *session.Item, near *docedit.Row, _ string) ([]table.Field, error) {
-	e, res := near.Value(columnEvent).(event), &it.Results[0]
+	e, res := near.Value(eventlog.ColumnEvent).(event), &it.Results[0]
 	if e.first {
-		at := time.UnixMilli(it.Position >> positionBits).UTC().Format("2006-01-02T15:04:05.000Z")
+		at := time.UnixMilli(it.Position >> eventlog.PositionBits).UTC().Format("2006-01-02T15:04:05.000Z")
 		result := `[{"type":"tool-result","toolCallId":` + string(docedit.QuoteText(res.CallID)) + `,"toolName":` + string(docedit.QuoteText(s.ToolBefore(it, res.CallID))) +
 			`,"result":` + string(docedit.QuoteText(res.Text)) + `}]`
 		return []table.Field{
 			{Name: content.Column, Value: result}, {Name: "role", Value: "tool"}, {Name: "type", Value: "tool-result"},
-			{Name: fieldTime, Value: at}, {Name: fieldTime + "Z", Value: at}, {Name: fieldResource, Value: r.threads[s.ID]}, {Name: columnPosition, Value: it.Position},
+			{Name: fieldTime, Value: at}, {Name: fieldTime + "Z", Value: at}, {Name: fieldResource, Value: r.threads[s.ID]}, {Name: eventlog.ColumnPosition, Value: it.Position},
 		}, nil
 	}
 	found := -1
@@ -265,7 +254,7 @@ func (r *reader) insertResult(s *session.Session, it *session.Item, near *docedi
 	if found < 0 {
 		return nil, problem.New(problem.RolledBack, "Check the store again.", "message %s has no call %s without a result", e.id, res.CallID)
 	}
-	p := patch{closed: res.CallID, of: e.place << nthBits}
+	p := patch{closed: res.CallID, of: e.place << eventlog.NthBits}
 	set := func(name, is string) {
 		p.values = append(p.values, value{content.Member("parts").Element(found).Member("toolInvocation").Member(name), jsontext.Value(is)})
 	}
@@ -281,7 +270,7 @@ func (r *reader) insertResult(s *session.Session, it *session.Item, near *docedi
 		set("state", `"result"`)
 		set("result", text)
 	}
-	return []table.Field{{Name: columnPosition, Value: it.Position}, {Name: columnPatch, Value: p}}, nil
+	return []table.Field{{Name: eventlog.ColumnPosition, Value: it.Position}, {Name: columnPatch, Value: p}}, nil
 }
 
 // childOf is the thread of a call of a row, "" for none.
@@ -320,7 +309,7 @@ func checkRowsStayWhole(_ context.Context, _ table.Writer, sessions []*change.Se
 				return refuse("one row holds a whole turn, and the plan parts it")
 			}
 			home[row] = s.Is.ID
-			if before := max(0, i-1); s.Items[before].Was != nil && it.Is.Position>>positionBits == s.Items[before].Is.Position>>positionBits &&
+			if before := max(0, i-1); s.Items[before].Was != nil && it.Is.Position>>eventlog.PositionBits == s.Items[before].Is.Position>>eventlog.PositionBits &&
 				rowOf(s.Items[before].Was.Key) != row && (it.Moves || s.Items[before].Moves || it.At < s.Items[before].At) {
 				return refuse("Mastra orders messages of the same millisecond by their rows, and the plan needs another order")
 			}
