@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
 )
 
 // family is a tree, and how its sessions hang together.
@@ -81,7 +82,7 @@ func (f *family) markCopies(tree *session.Tree) {
 
 // heldBy are the message that a list begins with, and the results that it holds.
 func heldBy(items []session.Item) []session.Item {
-	n := slices.IndexFunc(items, func(it session.Item) bool { return it.Position>>nthBits != items[0].Position>>nthBits })
+	n := slices.IndexFunc(items, func(it session.Item) bool { return !eventlog.OneRecord(it.Position, items[0].Position) })
 	if n < 0 {
 		return items
 	}
