@@ -93,17 +93,14 @@ type (
 )
 
 // asked is the result of a call of an agent: with the calls that this made, since 1.12.
-type (
-	asked struct {
-		Text  string  `json:"text"`
-		Child string  `json:"subAgentThreadId"`
-		Made  *[]made `json:"subAgentToolResults"`
-	}
-	made struct {
+type asked struct {
+	Text  string `json:"text"`
+	Child string `json:"subAgentThreadId"`
+	Made  []struct {
 		Name string `json:"toolName"`
 		ID   string `json:"toolCallId"`
-	}
-)
+	} `json:"subAgentToolResults"`
+}
 
 const childMember = "subAgentThreadId"
 
@@ -328,7 +325,11 @@ func (m *reading) addResult(p *part, r *reader) {
 	if a := c.parseAsked(); a.Child != "" {
 		res.Child, res.Answer = a.Child, session.DigestOf(a.Text)
 		if r != nil {
-			r.proofs.Store(a.Child, a)
+			said := proof{answer: res.Answer, lists: a.Made != nil}
+			for _, c := range a.Made {
+				said.made = append(said.made, session.DigestOf(c.ID+"\x00"+c.Name))
+			}
+			r.proofs.Store(a.Child, said)
 		}
 	}
 	m.said.AddDigest(session.DigestOf(c.ID + "\x00" + c.State + "\x00" + res.Text + "\x00" + res.Child))
@@ -447,22 +448,26 @@ func (m *reading) addCall(t *invocation, server bool, r *reader) {
 		c.Delegation = &session.Delegation{Agent: agent, Task: session.DigestOf(given.Prompt), Child: t.parseAsked().Child, Blocking: true, Apart: true}
 	}
 	if !m.first && !t.hasEnded() && r != nil {
-		r.open.Store(m.id, m.waitingCalls())
+		run, asked := m.waitingRun(t.ID)
+		if c.Asked = asked && r.waiting[run]; !asked {
+			r.open.Store(openCall{m.id, t.ID}, true)
+		}
 	}
 	m.said.AddDigest(session.DigestOf(c.ID + "\x00" + c.Name + "\x00" + args))
 	m.Blocks = append(m.Blocks, session.Block{Kind: session.CallBlock, Nth: len(m.Calls)})
 	m.Calls, m.Size = append(m.Calls, c), m.Size+int64(len(args))
 }
 
-// waitingCalls are the runs that calls wait for, by call.
-func (m *message) waitingCalls() map[string]string {
-	runs := map[string]string{}
+// waitingRun is the run that waits for a call, as far as its message says.
+func (m *message) waitingRun(call string) (run string, asked bool) {
 	for _, list := range []map[string]wait{m.meta.Pending, m.meta.Paused} {
 		for _, w := range list {
-			runs[w.Call] = w.Run
+			if w.Call == call {
+				run, asked = w.Run, true
+			}
 		}
 	}
-	return runs
+	return run, asked
 }
 
 // saidBy is what of a row an event says. Others are events of their own.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
@@ -21,7 +20,6 @@ type joined struct {
 	columns []string          // of messages
 	ranks   map[string]int64  // of messages of one thread and time, by id: how many there are before
 	threads map[string]string // the resources of threads, by id
-	open    sync.Map          // by id of a row with calls without a result: what run these wait for, by call
 }
 
 func newJoined(db table.Reader) *joined {

@@ -67,7 +67,11 @@ type reader struct {
 	observed map[string]bool // messages that an observation stands for
 	away     sync.Map        // by id, rows of another resource than their thread's
 	proofs   sync.Map        // by id of a sub-thread, what the call that names it got
+	open     sync.Map        // calls without a result that no run waits for
 }
+
+// openCall tells a call by its row and its id.
+type openCall struct{ row, id string }
 
 // examineDatabase looks at a database, and says what is known of the store before its threads are.
 func examineDatabase(_ context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
@@ -167,25 +171,18 @@ func (r *reader) finishSession(s *session.Session) {
 	children := map[string]string{} // by call without a result so far
 	for i := range s.Items {
 		it := &s.Items[i]
-		for _, c := range it.Calls {
+		it.Calls = slices.Clone(it.Calls)
+		for n := range it.Calls {
+			c := &it.Calls[n]
 			if delete(children, c.ID); c.Delegation != nil {
 				children[c.ID] = c.Delegation.Child
 			}
+			_, open := r.open.Load(openCall{rowOf(it.Key), c.ID})
+			c.Waits = open && i == last
 		}
 		if it.Table == "" && len(it.Results) == 1 && !it.Results[0].IsError { // a repair takes it from the thread, and names that
 			it.Results = slices.Clone(it.Results)
 			it.Results[0].Child = children[it.Results[0].CallID]
-		}
-		runs, open := r.open.Load(rowOf(it.Key))
-		if !open {
-			continue
-		}
-		it.Calls = slices.Clone(it.Calls)
-		for n := range it.Calls {
-			c := &it.Calls[n]
-			run, asked := runs.(map[string]string)[c.ID]
-			c.Asked = asked && r.waiting[run]
-			c.Waits = !asked && i == last
 		}
 	}
 	if s.Delegated && len(s.Items) > 0 && s.Items[0].Role == session.User {

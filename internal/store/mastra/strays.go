@@ -83,6 +83,13 @@ type delegation struct {
 	at    int              // the index of the call's row
 }
 
+// proof is what tells what a sub-thread said: the result of its call.
+type proof struct {
+	answer session.Digest
+	lists  bool             // it lists calls
+	made   []session.Digest // of them
+}
+
 // findStrays tells which rows another thread's run stored. Releases before 1.23 stored what a
 // sub-agent said in its caller's thread (mastra-ai/mastra#15007), and 1.8 what the caller said in
 // the sub-agent's (#14583). What is found tells more of the others, until nothing does.
@@ -187,20 +194,20 @@ func (r *reader) provesChild(turns []turn, n int, d delegation) bool {
 		}
 	}
 	known, _ := r.proofs.Load(d.child.ID)
-	proof, _ := known.(asked)
+	got, _ := known.(proof)
 	if row.speakerRole() == session.User {
 		return row.items[0].Text == d.call.Delegation.Task
 	}
-	calls, ends := row.callNames(), row.answerDigest() != 0 && row.answerDigest() == session.DigestOf(proof.Text)
-	if len(calls) == 0 || proof.Made == nil {
+	calls, ends := row.callNames(), got.answer != 0 && row.answerDigest() == got.answer
+	if len(calls) == 0 || !got.lists {
 		return ends && n < d.at
 	}
 	for id, name := range calls {
-		if !slices.Contains(*proof.Made, made{name, id}) {
+		if !slices.Contains(got.made, session.DigestOf(id+"\x00"+name)) {
 			return false
 		}
 	}
-	return ends || row.answerDigest() == 0 || proof.Text == ""
+	return ends || row.answerDigest() == 0 || got.answer == 0
 }
 
 // markCallers marks the rows of a sub-thread that are copies of what its caller had said when it
