@@ -132,7 +132,7 @@ func (m *message) readContent(content []byte) {
 	text := bytes.TrimSpace(content)
 	begins := func(with string) bool { return bytes.HasPrefix(text, []byte(with)) }
 	document := begins(`{"format":`) || begins(`{"parts":`) || begins(`[{"type":`)
-	switch whole := jsonedit.IsWhole(text) || jsonscan.IsUsualJSON(text) || string(text) == "null"; {
+	switch whole := jsonscan.IsUsualJSON(text) || jsonedit.IsWhole(text) || string(text) == "null"; {
 	case !whole && document:
 		m.cut, m.wrong = true, "it is cut off, and what is left of it is sent to the model as words"
 	case !whole:
