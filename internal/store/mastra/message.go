@@ -398,8 +398,12 @@ func (m *reading) addPart(p *part, r *reader) {
 	c := p.toolInvocation()
 	switch {
 	case p.Type == typeText && p.Text != "":
-		m.text = strings.TrimPrefix(m.text+"\n"+p.Text, "\n")
-		block(session.Block{Kind: session.TextBlock, Blank: strings.TrimSpace(p.Text) == ""})
+		b := session.Block{Kind: session.TextBlock, Blank: strings.TrimSpace(p.Text) == ""}
+		if block(b); strings.TrimSpace(m.text) == "" {
+			m.text = p.Text
+		} else if !b.Blank { // which a repair may empty
+			m.text += "\n" + p.Text
+		}
 	case p.Type == typeReasoning:
 		text, signature := p.Reasoning+p.Text, p.Signature
 		for _, d := range p.Details {

@@ -119,6 +119,8 @@ func TestRepairs(t *testing.T) {
 			query: "select count(*) from mastra_messages", want: "3"},
 		{name: "arguments that are no object", from: "args-text", damage: "update mastra_threads set title = 'x'", find: "error SC205 call-b1",
 			query: `select json_extract(content, '$.parts[0].toolInvocation.args') from mastra_messages where rowid = 4`, want: `{"INVALID_JSON":"\"{\\\"s\\\":\\\"on\""}`},
+		{name: "a blank text beside a call", from: "tools", damage: `update mastra_messages set content = json_set(content, '$.parts[1].text', '  ') where rowid = 2`, find: "warning SC402 ",
+			query: `select json_extract(content, '$.parts[1].text') || json_extract(content, '$.parts[6].text') from mastra_messages where rowid = 2`, want: "Two worked."},
 		{name: "a call names a thread that is gone, in a file whose turns have the time of their end", from: "sub-twice-1.8.0",
 			damage: `update mastra_messages set content = json_set(content, '$.parts[0].toolInvocation.result.subAgentThreadId', 'gone') where content like '%"toolCallId":"bosscall-1"%'`, find: "warning SC704 bosscall-1",
 			query: `select count(*) from mastra_threads where id = (select json_extract(content, '$.parts[0].toolInvocation.result.subAgentThreadId') from mastra_messages where content like '%"toolCallId":"bosscall-1"%')`, want: "1"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -201,16 +202,22 @@ func updateEvent(r *docedit.Row, c *change.Item) error {
 	refuse := func(what string) error {
 		return problem.New(problem.RolledBack, "", "a store of this kind cannot change %s", what)
 	}
-	var p patch
+	var values []value
 	for _, v := range c.Values {
 		switch {
 		case v.Field == change.FieldDelegation, v.Of == change.OfResult && v.Field == session.FieldResultID && !e.first:
+		case v.Of == change.OfItem && v.Field == session.FieldText && !e.first && (v.Is == "" || v.Is == v.Was):
+			for k := e.from; k < e.to; k++ {
+				if p := e.parts[k]; p.Type == typeText && strings.TrimSpace(p.Text) == "" {
+					values = append(values, value{content.Member("parts").Element(k).Member("text"), jsontext.Value(`""`)}) // which is not sent
+				}
+			}
 		case v.Of == change.OfCall && v.Field == session.FieldCallID, v.Of == change.OfResult && v.Field == session.FieldResultID:
-			p.values = append(p.values, value{e.callAt(v.Nth, v.Of == change.OfResult).Member("toolCallId"), docedit.QuoteText(v.Is)})
+			values = append(values, value{e.callAt(v.Nth, v.Of == change.OfResult).Member("toolCallId"), docedit.QuoteText(v.Is)})
 		case v.Of == change.OfCall && v.Field == change.FieldArgs:
-			p.values = append(p.values, value{e.callAt(v.Nth, false).Member("args"), jsontext.Value(v.Is)})
+			values = append(values, value{e.callAt(v.Nth, false).Member("args"), jsontext.Value(v.Is)})
 		case v.Of == change.OfResult && v.Field == session.FieldChild:
-			p.values = append(p.values, value{e.callAt(v.Nth, true).Member("result").Member(childMember), docedit.QuoteText(v.Is)})
+			values = append(values, value{e.callAt(v.Nth, true).Member("result").Member(childMember), docedit.QuoteText(v.Is)})
 		default:
 			return refuse(v.Name())
 		}
@@ -222,10 +229,10 @@ func updateEvent(r *docedit.Row, c *change.Item) error {
 		if !e.first {
 			return refuse("where the result of a call is: it is stored with the call")
 		}
-		p.values = append(p.values, value{e.callAt(nth, true), nil})
+		values = append(values, value{e.callAt(nth, true), nil})
 	}
-	if len(p.values) > 0 {
-		r.Set(columnPatch, p)
+	if len(values) > 0 {
+		r.Set(columnPatch, patch{values: values})
 	}
 	return nil
 }
