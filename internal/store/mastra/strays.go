@@ -151,28 +151,39 @@ func listDelegations(tree *session.Tree, s *session.Session, turns []turn) (list
 	return list
 }
 
-// findHome marks a row that the run of a sub-agent stored, and reports whether it did.
+// findHome marks a row that the run of a sub-agent stored, and reports whether it did: what it says
+// tells, or else the resource that it has.
 func (r *reader) findHome(s *session.Session, turns []turn, n int, calls []delegation) bool {
 	row := &turns[n]
+	at, away := r.ownerOf(&row.items[0])
 	home, copied := "", false
-	at, _ := r.ownerOf(&row.items[0])
-	for _, d := range calls {
-		if d.at == n || row.speakerRole() != session.Assistant && at.resource != r.threads[d.child.ID] || !r.provesChild(turns, n, d) {
-			continue
+	for _, proves := range []func(d delegation) bool{
+		func(d delegation) bool {
+			return r.provesChild(row, n, d) && (row.speakerRole() == session.Assistant || at.resource == r.threads[d.child.ID])
+		},
+		func(d delegation) bool {
+			return away && at.resource != "" && at.resource == r.threads[d.child.ID] && row.speakerRole() == session.Assistant
+		},
+	} {
+		for _, d := range calls {
+			if home == session.HomeUnknown || d.at == n || !sameTurn(turns, n, d.at) || !proves(d) {
+				continue
+			}
+			if home != "" && home != d.child.ID { // two say so
+				home, copied = session.HomeUnknown, false
+				continue
+			}
+			home, copied = d.child.ID, slices.ContainsFunc(turnsIn(d.child), func(o turn) bool { return o.asksSame(row) && o.items[0].Role != session.User })
 		}
-		if home != "" && home != d.child.ID { // two say so
-			home, copied = session.HomeUnknown, false
-			break
+		if home != "" {
+			row.markStray(home, copied)
+			s.Faults = slices.DeleteFunc(s.Faults, func(f session.Fault) bool {
+				return f.Kind == session.ForeignOwner && f.Item >= row.at && f.Item < row.at+len(row.items)
+			})
+			return true
 		}
-		home, copied = d.child.ID, slices.ContainsFunc(turnsIn(d.child), func(o turn) bool { return o.asksSame(row) && o.items[0].Role != session.User })
 	}
-	if home != "" {
-		row.markStray(home, copied)
-		s.Faults = slices.DeleteFunc(s.Faults, func(f session.Fault) bool {
-			return f.Kind == session.ForeignOwner && f.Item >= row.at && f.Item < row.at+len(row.items)
-		})
-	}
-	return home != ""
+	return false
 }
 
 // ownerOf is whose the row of an item is, and whether it is of another resource than its thread.
@@ -182,17 +193,21 @@ func (r *reader) ownerOf(it *session.Item) (at owner, away bool) {
 	return at, away
 }
 
-// provesChild reports whether a row of the turn in which a call was made is what the call's thread
-// said: its calls are those that the result of the call lists, or where it has none, or the
-// result has no list, it stands before the call and ends with the answer. The
-// task is in the caller's thread only if it has the resource of the other.
-func (r *reader) provesChild(turns []turn, n int, d delegation) bool {
-	row := &turns[n]
-	for i := min(n, d.at); i <= max(n, d.at); i++ {
+// sameTurn reports whether nothing that the user said stands between a row and a call.
+func sameTurn(turns []turn, n, call int) bool {
+	for i := min(n, call); i <= max(n, call); i++ {
 		if turns[i].speakerRole() == session.User && turns[i].items[0].Home == "" && i != n {
 			return false
 		}
 	}
+	return true
+}
+
+// provesChild reports whether a row of the turn in which a call was made is what the call's thread
+// said: its calls are those that the result of the call lists, or where it has none, or the
+// result has no list, it stands before the call and ends with the answer. The
+// task is in the caller's thread only if it has the resource of the other.
+func (r *reader) provesChild(row *turn, n int, d delegation) bool {
 	known, _ := r.proofs.Load(d.child.ID)
 	got, _ := known.(proof)
 	if row.speakerRole() == session.User {
