@@ -63,7 +63,9 @@ type Source struct {
 }
 
 // SourceOf is the source of a session, and its place there.
-func (p *Parted) SourceOf(at table.Place) (from *Source, row table.Place) { return &p.From[at&1], at >> 1 }
+func (p *Parted) SourceOf(at table.Place) (from *Source, row table.Place) {
+	return &p.From[at&1], at >> 1
+}
 
 // Valued is an event as a row.
 type Valued interface {

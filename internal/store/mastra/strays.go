@@ -8,72 +8,33 @@ import (
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 )
 
-// turn is a row with what it says, by the items of its session.
-type turn struct {
-	items []session.Item
-	at    int // the index of the first
-}
+// turn is a row.
+type turn = eventlog.Turn
 
 // turnsIn are the rows of a session.
-func turnsIn(s *session.Session) (list []turn) {
-	for i := range s.Items {
-		if n := len(list) - 1; n >= 0 && rowOf(s.Items[i].Key) == rowOf(s.Items[i-1].Key) {
-			list[n].items = s.Items[list[n].at : i+1]
-			continue
-		}
-		list = append(list, turn{s.Items[i : i+1], i})
-	}
-	return list
-}
-
-func (t *turn) speakerRole() session.Role { return t.items[0].Role }
-
-// callNames are the calls of a row, by id, with their tools.
-func (t *turn) callNames() map[string]string {
-	calls := map[string]string{}
-	for i := range t.items {
-		for _, c := range t.items[i].Calls {
-			calls[c.ID] = c.Name
-		}
-	}
-	return calls
-}
-
-// textDigests are what a row says, and what its calls got, the last answer last.
-func (t *turn) textDigests() (list []session.Digest) {
-	for i := range t.items {
-		if it := &t.items[i]; it.Role == session.Tool || it.Text != 0 {
-			list = append(list, it.Text)
-		}
-	}
-	return list
+func turnsIn(s *session.Session) []turn {
+	return eventlog.TurnsOf(s.Items, func(a, b *session.Item) bool { return rowOf(a.Key) == rowOf(b.Key) })
 }
 
 // answerDigest is the last text of a row, 0 where it ends with something else.
-func (t *turn) answerDigest() session.Digest {
-	if last := &t.items[len(t.items)-1]; last.Role == session.Assistant {
+func answerDigest(t *turn) session.Digest {
+	if last := &t.Items[len(t.Items)-1]; last.Role == session.Assistant {
 		return last.Text
 	}
 	return 0
 }
 
 // asksSame reports whether two rows ask, say and call the same, whatever their calls got.
-func (t *turn) asksSame(o *turn) bool {
+func asksSame(t, o *turn) bool {
 	meanings := func(t *turn) (list []session.Digest) {
-		for i := range t.items {
-			if it := &t.items[i]; it.Role != session.Tool {
+		for i := range t.Items {
+			if it := &t.Items[i]; it.Role != session.Tool {
 				list = append(list, it.Meaning)
 			}
 		}
 		return list
 	}
-	return t.speakerRole() == o.speakerRole() && slices.Equal(meanings(t), meanings(o))
-}
-
-func (t *turn) markStray(home string, copied bool) {
-	for i := range t.items {
-		t.items[i].Home, t.items[i].Copied = home, copied
-	}
+	return t.Role() == o.Role() && slices.Equal(meanings(t), meanings(o))
 }
 
 // delegation is a call of an agent with its thread.
@@ -106,7 +67,7 @@ func (r *reader) findStrays(tree *session.Tree) {
 		for again := len(calls) > 0; again; {
 			again = false
 			for n := range turns {
-				again = turns[n].items[0].Home == "" && r.findHome(s, turns, n, calls) || again
+				again = turns[n].Items[0].Home == "" && r.findHome(s, turns, n, calls) || again
 			}
 		}
 		for _, d := range calls {
@@ -121,8 +82,8 @@ func (r *reader) findStrays(tree *session.Tree) {
 // thread that begins with what it asks, of those whose ids say that they are below its own.
 func listDelegations(tree *session.Tree, s *session.Session, turns []turn) (list []delegation) {
 	for n := range turns {
-		for i := range turns[n].items {
-			it := &turns[n].items[i]
+		for i := range turns[n].Items {
+			it := &turns[n].Items[i]
 			it.Calls = slices.Clone(it.Calls)
 			for k := range it.Calls {
 				c := &it.Calls[k]
@@ -155,14 +116,14 @@ func listDelegations(tree *session.Tree, s *session.Session, turns []turn) (list
 // tells, or else the resource that it has.
 func (r *reader) findHome(s *session.Session, turns []turn, n int, calls []delegation) bool {
 	row := &turns[n]
-	at, away := r.ownerOf(&row.items[0])
+	at, away := r.ownerOf(&row.Items[0])
 	home, copied := "", false
 	for _, proves := range []func(d delegation) bool{
 		func(d delegation) bool {
-			return r.provesChild(row, n, d) && (row.speakerRole() == session.Assistant || at.resource == r.threads[d.child.ID])
+			return r.provesChild(row, n, d) && (row.Role() == session.Assistant || at.resource == r.threads[d.child.ID])
 		},
 		func(d delegation) bool {
-			return away && at.resource != "" && at.resource == r.threads[d.child.ID] && row.speakerRole() == session.Assistant
+			return away && at.resource != "" && at.resource == r.threads[d.child.ID] && row.Role() == session.Assistant
 		},
 	} {
 		for _, d := range calls {
@@ -173,12 +134,12 @@ func (r *reader) findHome(s *session.Session, turns []turn, n int, calls []deleg
 				home, copied = session.HomeUnknown, false
 				continue
 			}
-			home, copied = d.child.ID, slices.ContainsFunc(turnsIn(d.child), func(o turn) bool { return o.asksSame(row) && o.items[0].Role != session.User })
+			home, copied = d.child.ID, slices.ContainsFunc(turnsIn(d.child), func(o turn) bool { return asksSame(&o, row) && o.Items[0].Role != session.User })
 		}
 		if home != "" {
-			row.markStray(home, copied)
+			row.SetHome(home, copied)
 			s.Faults = slices.DeleteFunc(s.Faults, func(f session.Fault) bool {
-				return f.Kind == session.ForeignOwner && f.Item >= row.at && f.Item < row.at+len(row.items)
+				return f.Kind == session.ForeignOwner && f.Item >= row.At && f.Item < row.At+len(row.Items)
 			})
 			return true
 		}
@@ -196,7 +157,7 @@ func (r *reader) ownerOf(it *session.Item) (at owner, away bool) {
 // sameTurn reports whether nothing that the user said stands between a row and a call.
 func sameTurn(turns []turn, n, call int) bool {
 	for i := min(n, call); i <= max(n, call); i++ {
-		if turns[i].speakerRole() == session.User && turns[i].items[0].Home == "" && i != n {
+		if turns[i].Role() == session.User && turns[i].Items[0].Home == "" && i != n {
 			return false
 		}
 	}
@@ -210,10 +171,10 @@ func sameTurn(turns []turn, n, call int) bool {
 func (r *reader) provesChild(row *turn, n int, d delegation) bool {
 	known, _ := r.proofs.Load(d.child.ID)
 	got, _ := known.(proof)
-	if row.speakerRole() == session.User {
-		return row.items[0].Text == d.call.Delegation.Task
+	if row.Role() == session.User {
+		return row.Items[0].Text == d.call.Delegation.Task
 	}
-	calls, ends := row.callNames(), got.answer != 0 && row.answerDigest() == got.answer
+	calls, ends := row.CallNames(), got.answer != 0 && answerDigest(row) == got.answer
 	if len(calls) == 0 || !got.lists {
 		return ends && n < d.at
 	}
@@ -222,7 +183,7 @@ func (r *reader) provesChild(row *turn, n int, d delegation) bool {
 			return false
 		}
 	}
-	return ends || row.answerDigest() == 0 || got.answer == 0
+	return ends || answerDigest(row) == 0 || got.answer == 0
 }
 
 // markCallers marks the rows of a sub-thread that are copies of what its caller had said when it
@@ -231,15 +192,15 @@ func markCallers(s *session.Session, before []turn, d delegation) {
 	var copies []turn
 	called := false
 	for _, row := range turnsIn(d.child)[min(1, len(d.child.Items)):] {
-		if row.items[0].Home == "" && slices.ContainsFunc(before, func(o turn) bool { return o.asksSame(&row) }) {
+		if row.Items[0].Home == "" && slices.ContainsFunc(before, func(o turn) bool { return asksSame(&o, &row) }) {
 			copies = append(copies, row)
-			_, calls := row.callNames()[d.call.ID]
+			_, calls := row.CallNames()[d.call.ID]
 			called = called || calls
 		}
 	}
 	for i := range copies {
 		if called {
-			copies[i].markStray(s.ID, true)
+			copies[i].SetHome(s.ID, true)
 		}
 	}
 }
@@ -250,36 +211,25 @@ func markDoubled(s *session.Session, turns []turn) {
 	byCall, answered := map[string][]*turn{}, false
 	for n := range turns {
 		row := &turns[n]
-		if answered = answered || row.speakerRole() == session.Assistant && row.items[0].Home == ""; row.speakerRole() != session.Assistant {
-			if first := &turns[0]; n > 0 && s.Delegated && !answered && row.asksSame(first) && row.items[0].Text != 0 {
-				row.markStray(s.ID, true)
+		if answered = answered || row.Role() == session.Assistant && row.Items[0].Home == ""; row.Role() != session.Assistant {
+			if first := &turns[0]; n > 0 && s.Delegated && !answered && asksSame(row, first) && row.Items[0].Text != 0 {
+				row.SetHome(s.ID, true)
 			}
 			continue
 		}
-		for id := range row.callNames() {
+		for id := range row.CallNames() {
 			for _, o := range byCall[id] {
 				switch {
-				case o.items[0].Copied || row.items[0].Copied:
-				case o.holdsTurn(row):
-					row.markStray(s.ID, true)
-				case row.holdsTurn(o):
-					o.markStray(s.ID, true)
+				case o.Items[0].Copied || row.Items[0].Copied:
+				case o.Holds(row):
+					row.SetHome(s.ID, true)
+				case row.Holds(o):
+					o.SetHome(s.ID, true)
 				}
 			}
 			byCall[id] = append(byCall[id], row)
 		}
 	}
-}
-
-// holdsTurn reports whether a row says all that another one does.
-func (t *turn) holdsTurn(o *turn) bool {
-	calls, texts := t.callNames(), t.textDigests()
-	for id, name := range o.callNames() {
-		if calls[id] != name {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(o.textDigests(), func(d session.Digest) bool { return !slices.Contains(texts, d) })
 }
 
 // owner is whose a row is that is not of its thread's resource, and in which thread it is stored.
