@@ -3,7 +3,9 @@ package eventlog
 import (
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/change"
 )
 
 // Turn is a record of a Parted database as the items that are read of it.
@@ -63,4 +65,39 @@ func (t *Turn) SetHome(home string, copied bool) {
 	for i := range t.Items {
 		t.Items[i].Home, t.Items[i].Copied = home, copied
 	}
+}
+
+// CheckWhole refuses a change that parts records, which record tells by the session that an item is
+// in and the item, and one that puts two records of one time in another order than inOrder allows: it gets the first item of each.
+func CheckWhole[R comparable](sessions []*change.Session, record func(in string, it *session.Item) R, inOrder func(a, b *change.Item) bool) error {
+	refuse := func(text string) error { return problem.New(problem.RolledBack, "", "%s", text) }
+	home := map[R]string{} // of those that stay
+	for _, s := range sessions {
+		var last *change.Item
+		for i := range s.Items {
+			it := &s.Items[i]
+			if it.Was == nil {
+				continue
+			}
+			if other, known := home[record(it.From, it.Was)]; known && other != s.Is.ID {
+				return refuse("one record holds several messages, and the plan parts them")
+			}
+			home[record(it.From, it.Was)] = s.Is.ID
+			if last != nil && record(last.From, last.Was) == record(it.From, it.Was) {
+				continue
+			}
+			if last != nil && OneTime(last.Is.Position, it.Is.Position) && !inOrder(last, it) {
+				return refuse("messages of the same millisecond have an order of their own in the store, and the plan has them in another one")
+			}
+			last = it
+		}
+	}
+	for _, s := range sessions {
+		for _, it := range s.Removed {
+			if _, stays := home[record(s.Was.ID, it)]; stays {
+				return refuse("one record holds several messages, and the plan parts them")
+			}
+		}
+	}
+	return nil
 }

@@ -300,34 +300,10 @@ func refusePart(*session.Session, *change.Item, *docedit.Row, string) ([]table.F
 // checkRowsStayWhole refuses a change that parts a row, one that puts rows of one millisecond in another
 // order than they are stored in, and one that gives a thread another parent, which its id says.
 func checkRowsStayWhole(_ context.Context, _ table.Writer, sessions []*change.Session) error {
-	refuse := func(text string) error { return problem.New(problem.RolledBack, "", "%s", text) }
-	home := map[string]string{} // of rows that stay
 	for _, s := range sessions {
 		if s.Was != nil && s.Was.Parent != s.Is.Parent {
-			return refuse("the id of a thread says which one started it")
-		}
-		for i := range s.Items {
-			it := &s.Items[i]
-			if it.Was == nil {
-				continue
-			}
-			row := rowOf(it.Was.Key)
-			if other, known := home[row]; known && other != s.Is.ID {
-				return refuse("one row holds a whole turn, and the plan parts it")
-			}
-			home[row] = s.Is.ID
-			if before := max(0, i-1); s.Items[before].Was != nil && it.Is.Position>>eventlog.PositionBits == s.Items[before].Is.Position>>eventlog.PositionBits &&
-				rowOf(s.Items[before].Was.Key) != row && (it.Moves || s.Items[before].Moves || it.At < s.Items[before].At) {
-				return refuse("Mastra orders messages of the same millisecond by their rows, and the plan needs another order")
-			}
+			return problem.New(problem.RolledBack, "", "the id of a thread says which one started it")
 		}
 	}
-	for _, s := range sessions {
-		for _, it := range s.Removed {
-			if _, stays := home[rowOf(it.Key)]; stays {
-				return refuse("one row holds a whole turn, and the plan parts it")
-			}
-		}
-	}
-	return nil
+	return eventlog.CheckWhole(sessions, func(_ string, it *session.Item) string { return rowOf(it.Key) }, func(a, b *change.Item) bool { return !a.Moves && !b.Moves && a.At <= b.At })
 }

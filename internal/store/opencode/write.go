@@ -296,25 +296,16 @@ func updateEvent(r *docedit.Row, c *change.Item) error {
 // its call, and one in which messages of one millisecond stand in another order than their
 // ids.
 func refuseSeparation(_ context.Context, _ table.Writer, sessions []*change.Session) error {
-	for _, s := range sessions {
-		var last *session.Item
-		for i := range s.Items {
-			if it := s.Items[i].Is; it.Role == session.User || it.Role == session.Assistant {
-				if last != nil && eventlog.OneTime(last.Position, it.Position) && last.Key > it.Key {
-					return problem.New(problem.RolledBack, "", "messages of one millisecond are ordered by their ids, and the plan has them in another order")
-				}
-				last = it
-			}
-		}
-		for _, it := range s.Removed {
-			if it.Role == session.Tool && slices.ContainsFunc(s.Items, func(c change.Item) bool {
-				return c.Was != nil && c.Was.Role != session.Tool && c.From == s.Was.ID && eventlog.OneRecord(c.Was.Position, it.Position)
-			}) {
-				return problem.New(problem.RolledBack, "", "a result is stored in the row of its call, and leaves with that")
-			}
-		}
+	type row struct {
+		in string
+		at int64
 	}
-	return nil
+	return eventlog.CheckWhole(sessions, func(in string, it *session.Item) row {
+		if it.Kind == session.Other { // it may leave alone
+			return row{it.Key, 0}
+		}
+		return row{in, it.Position >> eventlog.NthBits}
+	}, func(a, b *change.Item) bool { return b.Is.Role == session.Tool || a.Is.Key <= b.Is.Key })
 }
 
 // difference is what becomes of a message and its parts.
