@@ -105,6 +105,9 @@ func TestRepairs(t *testing.T) {
 	}{
 		{name: "the answer of a finished sub-agent is lost", from: "sub-twice-1.8.0", damage: call, find: "error SC716 bosscall-1",
 			query: `select json_extract(content, '$.parts[0].toolInvocation.result.text') from mastra_messages where content like '%"toolCallId":"bosscall-1"%'`, want: "The kid says 42."},
+		{name: "the answers of two that were asked the same are lost", from: "same-agent-twice", find: "error SC716 bosscall-n",
+			damage: strings.ReplaceAll(call, `"toolCallId":"bosscall-1"`, "agent-kid"),
+			query:  "select count(distinct json_extract(content, '$.parts[0].toolInvocation.result.subAgentThreadId')) from mastra_messages where role = 'assistant' and content like '%agent-kid%'", want: "2"},
 		{name: "a row that is half moved", from: "leak-generate-1.21.0", damage: "update mastra_messages set resourceId = 'user-ada-kid' where content like '%kidcall-1%' and content not like '%bosscall%'", find: "error SC702 ",
 			query: "select count(*) from mastra_messages m join mastra_threads t on t.id = thread_id where m.resourceId <> t.resourceId or length(thread_id) < 20 and content like '%kidcall%' and content not like '%bosscall%'", want: "0"},
 		{name: "one that nothing but its resource tells", from: "leak-once-1.8.0", find: "error SC702 ",

@@ -2,6 +2,7 @@ package mastra
 
 import (
 	"slices"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
@@ -78,38 +79,54 @@ func (r *reader) findStrays(tree *session.Tree) {
 	}
 }
 
-// listDelegations lists the calls of agents of a session. One without a result gets the only
-// thread that begins with what it asks, of those whose ids say that they are below its own.
+// listDelegations lists the calls of agents of a session, but those without a result of which nothing
+// tells the thread.
 func listDelegations(tree *session.Tree, s *session.Session, turns []turn) (list []delegation) {
+	named := map[string]bool{}
 	for n := range turns {
 		for i := range turns[n].Items {
 			it := &turns[n].Items[i]
 			it.Calls = slices.Clone(it.Calls)
 			for k := range it.Calls {
-				c := &it.Calls[k]
-				if c.Delegation == nil {
-					continue
-				}
-				child := tree.Session(c.Delegation.Child)
-				if c.Delegation.Child == "" {
-					fits := func(o *session.Session) bool {
-						return o.Parent == s.ID && len(o.Items) > 0 && o.Items[0].Text != 0 && o.Items[0].Text == c.Delegation.Task
+				if d := it.Calls[k].Delegation; d != nil {
+					child := tree.Session(d.Child)
+					if child == nil {
+						child = &session.Session{ID: d.Child}
 					}
-					found := slices.IndexFunc(s.Children, fits)
-					if found < 0 || slices.ContainsFunc(s.Children[found+1:], fits) {
-						continue
-					}
-					child = s.Children[found]
-					linked := *c.Delegation
-					linked.Child, c.Delegation = child.ID, &linked
-				} else if child == nil {
-					child = &session.Session{ID: c.Delegation.Child}
+					named[d.Child], list = true, append(list, delegation{&it.Calls[k], child, n})
 				}
-				list = append(list, delegation{c, child, n})
 			}
 		}
 	}
-	return list
+	for i := range list {
+		if d := &list[i]; d.child.ID == "" {
+			alike := func(o delegation) bool { // another call asks the same
+				return o.call != d.call && o.call.Delegation.Task == d.call.Delegation.Task && o.child.ID == "" && sameTurn(turns, o.at, d.at)
+			}
+			fits := func(o *session.Session) bool {
+				return o.Parent == s.ID && !named[o.ID] && len(o.Items) > 0 && o.Items[0].Text != 0 && o.Items[0].Text == d.call.Delegation.Task && duringTurn(turns, d.at, o.Created)
+			}
+			at := slices.IndexFunc(s.Children, fits)
+			if at < 0 || slices.ContainsFunc(s.Children[at+1:], fits) || slices.ContainsFunc(list, alike) {
+				continue
+			}
+			linked := *d.call.Delegation
+			d.child, linked.Child, d.call.Delegation = s.Children[at], s.Children[at].ID, &linked
+		}
+	}
+	return slices.DeleteFunc(list, func(d delegation) bool { return d.child.ID == "" })
+}
+
+// duringTurn reports whether a time is between what the user said before a row and after it.
+func duringTurn(turns []turn, n int, at time.Time) bool {
+	from, to := n, n
+	for from > 0 && turns[from].Role() != session.User {
+		from--
+	}
+	for to < len(turns) && turns[to].Role() != session.User {
+		to++
+	}
+	return !at.Before(turns[from].Items[0].Time) && (to == len(turns) || !at.After(turns[to].Items[0].Time)) || turns[from].Role() != session.User
 }
 
 // findHome marks a row that the run of a sub-agent stored, and reports whether it did: what it says
