@@ -2,7 +2,6 @@ package mastra
 
 import (
 	"slices"
-	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
@@ -100,11 +99,13 @@ func listDelegations(tree *session.Tree, s *session.Session, turns []turn) (list
 	}
 	for i := range list {
 		if d := &list[i]; d.child.ID == "" {
+			from, to := turnBounds(turns, d.at)
 			alike := func(o delegation) bool { // another call asks the same
-				return o.call != d.call && o.call.Delegation.Task == d.call.Delegation.Task && o.child.ID == "" && sameTurn(turns, o.at, d.at)
+				return o.call != d.call && o.call.Delegation.Task == d.call.Delegation.Task && o.child.ID == "" && o.at >= from && o.at <= to
 			}
 			fits := func(o *session.Session) bool {
-				return o.Parent == s.ID && !named[o.ID] && len(o.Items) > 0 && o.Items[0].Text != 0 && o.Items[0].Text == d.call.Delegation.Task && duringTurn(turns, d.at, o.Created)
+				return o.Parent == s.ID && !named[o.ID] && len(o.Items) > 0 && o.Items[0].Text != 0 && o.Items[0].Text == d.call.Delegation.Task &&
+					(from == 0 || !o.Created.Before(turns[from-1].Items[0].Time)) && (to+1 == len(turns) || !o.Created.After(turns[to+1].Items[0].Time))
 			}
 			at := slices.IndexFunc(s.Children, fits)
 			if at < 0 || slices.ContainsFunc(s.Children[at+1:], fits) || slices.ContainsFunc(list, alike) {
@@ -117,16 +118,14 @@ func listDelegations(tree *session.Tree, s *session.Session, turns []turn) (list
 	return slices.DeleteFunc(list, func(d delegation) bool { return d.child.ID == "" })
 }
 
-// duringTurn reports whether a time is between what the user said before a row and after it.
-func duringTurn(turns []turn, n int, at time.Time) bool {
-	from, to := n, n
-	for from > 0 && turns[from].Role() != session.User {
-		from--
+// turnBounds are the first and the last row around one between which the user said nothing else.
+func turnBounds(turns []turn, n int) (from, to int) {
+	asks := func(i int) bool { return turns[i].Role() == session.User && turns[i].Items[0].Home == "" }
+	for from = n; from > 0 && !asks(from-1); from-- {
 	}
-	for to < len(turns) && turns[to].Role() != session.User {
-		to++
+	for to = n; to+1 < len(turns) && !asks(to+1); to++ {
 	}
-	return !at.Before(turns[from].Items[0].Time) && (to == len(turns) || !at.After(turns[to].Items[0].Time)) || turns[from].Role() != session.User
+	return from, to
 }
 
 // findHome marks a row that the run of a sub-agent stored, and reports whether it did: what it says
@@ -135,6 +134,8 @@ func (r *reader) findHome(s *session.Session, turns []turn, n int, calls []deleg
 	row := &turns[n]
 	at, away := r.ownerOf(&row.Items[0])
 	home, copied := "", false
+	from, to := turnBounds(turns, n)
+	first, _ := slices.BinarySearchFunc(calls, from, func(d delegation, row int) int { return d.at - row })
 	for _, proves := range []func(d delegation) bool{
 		func(d delegation) bool {
 			return r.provesChild(row, n, d) && (row.Role() == session.Assistant || at.resource == r.threads[d.child.ID])
@@ -143,13 +144,16 @@ func (r *reader) findHome(s *session.Session, turns []turn, n int, calls []deleg
 			return away && at.resource != "" && at.resource == r.threads[d.child.ID] && row.Role() == session.Assistant
 		},
 	} {
-		for _, d := range calls {
-			if home == session.HomeUnknown || d.at == n || !sameTurn(turns, n, d.at) || !proves(d) {
+		for _, d := range calls[first:] {
+			if d.at > to {
+				break
+			}
+			if d.at == n || !proves(d) {
 				continue
 			}
 			if home != "" && home != d.child.ID { // two say so
 				home, copied = session.HomeUnknown, false
-				continue
+				break
 			}
 			home, copied = d.child.ID, slices.ContainsFunc(turnsIn(d.child), func(o turn) bool { return asksSame(&o, row) && o.Items[0].Role != session.User })
 		}
@@ -169,16 +173,6 @@ func (r *reader) ownerOf(it *session.Item) (at owner, away bool) {
 	known, away := r.away.Load(rowOf(it.Key))
 	at, _ = known.(owner)
 	return at, away
-}
-
-// sameTurn reports whether nothing that the user said stands between a row and a call.
-func sameTurn(turns []turn, n, call int) bool {
-	for i := min(n, call); i <= max(n, call); i++ {
-		if turns[i].Role() == session.User && turns[i].Items[0].Home == "" && i != n {
-			return false
-		}
-	}
-	return true
 }
 
 // provesChild reports whether a row of the turn in which a call was made is what the call's thread
