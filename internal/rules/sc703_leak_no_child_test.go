@@ -147,7 +147,7 @@ P
 			tweak: func(tree *session.Tree) { tree.Root().Items[2].Home = "GONE" },
 			want: `
 				SC703 error P.2
-				kept with prune: quarantine P.2
+				lossless: split new1 from P for T1 of P.1; move P.2 to new1 at start
 				SC704 warning P.1`,
 			says: "1 message is stored here that the run of sub-session GONE stored, which does not exist",
 		},

@@ -10,7 +10,7 @@ import (
 )
 
 var leakNoChild = rules.Rule{
-	ID: "SC703", Name: "leak-no-child", Severity: rules.Error, Safety: rules.Lossless, Allow: "prune", Scope: rules.PerTree | rules.PerComparison, Since: "0.1.0",
+	ID: "SC703", Name: "leak-no-child", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree | rules.PerComparison, Since: "0.1.0",
 	Title: "a sub-agent's messages are stored in the parent, and it has no sub-session",
 	Run: func(p *rules.Pass) {
 		eachLeak(p, childMissing, func(s *rules.Subject, d *replay.Delegation) {
@@ -26,7 +26,7 @@ var leakNoChild = rules.Rule{
 }
 
 // reportHomeless reports the messages of which the store tells that the run of a sub-session stored
-// them which is not there.
+// them which is not there: it is made anew, below the session whose call named it.
 func reportHomeless(p *rules.Pass) {
 	for _, s := range p.Subjects {
 		told := map[string]*rules.Finding{}
@@ -35,22 +35,43 @@ func reportHomeless(p *rules.Pass) {
 			if home == "" || home == session.HomeUnknown || p.Tree.Session(home) != nil {
 				continue
 			}
-			f := told[home]
-			if f == nil {
-				found := p.FindItem(s.Session, i)
-				f = &found
-				f.Items, f.Fixes = nil, []rules.Fix{{Title: "remove them; the receipt keeps them", Safety: rules.Kept, Allow: []string{"prune"}}}
-				told[home] = f
+			if told[home] == nil {
+				f := p.FindItem(s.Session, i)
+				f.Items = nil
+				told[home] = &f
 			}
-			f.Items = append(f.Items, i)
-			f.Fixes[0].Edits = append(f.Fixes[0].Edits, session.Edit{Op: session.Quarantine, Ref: s.ItemRef(i)})
+			told[home].Items = append(told[home].Items, i)
 		}
 		for _, home := range slices.Sorted(maps.Keys(told)) {
-			f := told[home]
-			n := len(f.Items)
+			f, n := told[home], len(told[home].Items)
 			f.Message = rules.CountedNoun(n, "message") + rules.VerbForm(n, " is", " are") + " stored here that the run of sub-session " + rules.ShortID(home) + " stored, which does not exist"
 			f.AddSentence("They are sent as if this session's agent had said them")
+			if call, ok := callNaming(s.Session, home); ok {
+				f.Fixes = []rules.Fix{remakeFix(s, home, call, f.Items)}
+			}
 			p.Report(*f)
 		}
 	}
+}
+
+// callNaming is the call that names a sub-session: it may be away from home itself.
+func callNaming(s *session.Session, home string) (session.CallRef, bool) {
+	for i := range s.Items {
+		for n, c := range s.Items[i].Calls {
+			if c.Delegation != nil && c.Delegation.Child == home {
+				return rules.CallRef(s, i, n), true
+			}
+		}
+	}
+	return session.CallRef{}, false
+}
+
+// remakeFix is the fix that makes a sub-session anew, with what is left of its messages.
+func remakeFix(s *rules.Subject, home string, call session.CallRef, items []int) rules.Fix {
+	edits, after := []session.Edit{{Op: session.Create, To: s.ID, NewID: home, Like: s.ID, Call: &call}}, session.Ref{}
+	for _, i := range items {
+		edits = append(edits, session.Edit{Op: session.Move, Ref: s.ItemRef(i), To: home, After: after})
+		after = s.ItemRef(i)
+	}
+	return rules.Fix{Title: "make the sub-session anew, and move " + rules.CountedNoun(len(items), "message") + " there", Safety: rules.Lossless, Edits: edits}
 }

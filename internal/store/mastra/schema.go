@@ -115,7 +115,7 @@ func (r *reader) buildLayout() *eventlog.Layout {
 		LinkColumns: []string{eventlog.ColumnEvent}, Links: readLinks, OneID: true,
 		Prepare: r.prepareTables,
 		Write: eventlog.Write{
-			Insert: r.insertResult, Part: refusePart, Update: updateEvent, OtherTables: checkRowsStayWhole, Tied: eventlog.OneTime,
+			Insert: r.insertResult, Part: refusePart, Update: updateEvent, Create: r.createThread, OtherTables: checkRowsStayWhole, Tied: eventlog.OneTime,
 		},
 	}
 }

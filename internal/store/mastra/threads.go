@@ -19,6 +19,9 @@ func (r *reader) prepareTables(ctx context.Context, _ table.Reader, of [][]table
 	if of == nil {
 		r.threads, r.ranks, r.waiting, r.observed = map[string]string{}, map[string]int64{}, map[string]bool{}, map[string]bool{}
 	}
+	for _, key := range of {
+		delete(r.threads, column.View(key[0]))
+	}
 	var err error
 	each := func(name string, columns []string, fn func(row []table.Value)) {
 		if err == nil {

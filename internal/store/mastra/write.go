@@ -36,6 +36,9 @@ type value struct {
 	is jsontext.Value
 }
 
+// timeForm is how Mastra writes times.
+const timeForm = "2006-01-02T15:04:05.000Z"
+
 var content = docedit.Spot{Column: "content"}
 
 // editor writes changes of events into the rows that they are of.
@@ -241,7 +244,7 @@ func updateEvent(r *docedit.Row, c *change.Item) error {
 func (r *reader) insertResult(s *session.Session, it *session.Item, near *docedit.Row, _ string) ([]table.Field, error) {
 	e, res := near.Value(eventlog.ColumnEvent).(event), &it.Results[0]
 	if e.first {
-		at := time.UnixMilli(it.Position >> eventlog.PositionBits).UTC().Format("2006-01-02T15:04:05.000Z")
+		at := time.UnixMilli(it.Position >> eventlog.PositionBits).UTC().Format(timeForm)
 		result := `[{"type":"tool-result","toolCallId":` + string(docedit.QuoteText(res.CallID)) + `,"toolName":` + string(docedit.QuoteText(s.ToolBefore(it, res.CallID))) +
 			`,"result":` + string(docedit.QuoteText(res.Text)) + `}]`
 		return []table.Field{
@@ -290,6 +293,19 @@ func (r *reader) childOf(s *session.Session, m *message, id string) (child strin
 		}
 	}
 	return child
+}
+
+// createThread makes the row of a sub-thread that is gone, as Mastra made it.
+func (r *reader) createThread(s *session.Session, _ eventlog.Row) ([]table.Field, error) {
+	r.threads[s.ID] = r.threads[s.Parent] + "-" + s.Agent
+	if len(s.Items) == 0 || s.Agent == "" || r.parentOf(s.ID) != s.Parent {
+		return nil, problem.New(problem.RolledBack, "", "the id of thread %s does not say that it is below %s", s.ID, s.Parent)
+	}
+	stamp := func(it *session.Item) string { return it.Time.UTC().Format(timeForm) }
+	first, last := stamp(&s.Items[0]), stamp(&s.Items[len(s.Items)-1])
+	return table.Image{
+		"id": s.ID, fieldResource: r.threads[s.ID], "title": "", fieldTime: first, fieldTime + "Z": first, fieldUpdated: last, fieldUpdated + "Z": last,
+	}.Fields(), nil
 }
 
 // refusePart refuses to make a row of a result.
