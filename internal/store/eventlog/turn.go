@@ -26,8 +26,8 @@ func TurnsOf(items []session.Item, alike func(a, b *session.Item) bool) (list []
 	return list
 }
 
-// Role is who speaks.
-func (t *Turn) Role() session.Role { return t.Items[0].Role }
+// SpeakerRole is who speaks.
+func (t *Turn) SpeakerRole() session.Role { return t.Items[0].Role }
 
 // CallNames are the calls of a record, by id, with their tools.
 func (t *Turn) CallNames() map[string]string {
@@ -40,9 +40,9 @@ func (t *Turn) CallNames() map[string]string {
 	return calls
 }
 
-// Holds reports whether a record says all that another one does: it makes the calls, and has the
+// HoldsTurn reports whether a record says all that another one does: it makes the calls, and has the
 // same texts and results.
-func (t *Turn) Holds(o *Turn) bool {
+func (t *Turn) HoldsTurn(o *Turn) bool {
 	calls := t.CallNames()
 	for id, name := range o.CallNames() {
 		if calls[id] != name {

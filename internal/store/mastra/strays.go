@@ -34,7 +34,7 @@ func asksSame(t, o *turn) bool {
 		}
 		return list
 	}
-	return t.Role() == o.Role() && slices.Equal(meanings(t), meanings(o))
+	return t.SpeakerRole() == o.SpeakerRole() && slices.Equal(meanings(t), meanings(o))
 }
 
 // delegation is a call of an agent with its thread.
@@ -120,7 +120,7 @@ func listDelegations(tree *session.Tree, s *session.Session, turns []turn) (list
 
 // turnBounds are the first and the last row around one between which the user said nothing else.
 func turnBounds(turns []turn, n int) (from, to int) {
-	asks := func(i int) bool { return turns[i].Role() == session.User && turns[i].Items[0].Home == "" }
+	asks := func(i int) bool { return turns[i].SpeakerRole() == session.User && turns[i].Items[0].Home == "" }
 	for from = n; from > 0 && !asks(from-1); from-- {
 	}
 	for to = n; to+1 < len(turns) && !asks(to+1); to++ {
@@ -138,10 +138,10 @@ func (r *reader) findHome(s *session.Session, turns []turn, n int, calls []deleg
 	first, _ := slices.BinarySearchFunc(calls, from, func(d delegation, row int) int { return d.at - row })
 	for _, proves := range []func(d delegation) bool{
 		func(d delegation) bool {
-			return r.provesChild(row, n, d) && (row.Role() == session.Assistant || at.resource == r.threads[d.child.ID])
+			return r.provesChild(row, n, d) && (row.SpeakerRole() == session.Assistant || at.resource == r.threads[d.child.ID])
 		},
 		func(d delegation) bool {
-			return away && at.resource != "" && at.resource == r.threads[d.child.ID] && row.Role() == session.Assistant
+			return away && at.resource != "" && at.resource == r.threads[d.child.ID] && row.SpeakerRole() == session.Assistant
 		},
 	} {
 		for _, d := range calls[first:] {
@@ -182,7 +182,7 @@ func (r *reader) ownerOf(it *session.Item) (at owner, away bool) {
 func (r *reader) provesChild(row *turn, n int, d delegation) bool {
 	known, _ := r.proofs.Load(d.child.ID)
 	got, _ := known.(proof)
-	if row.Role() == session.User {
+	if row.SpeakerRole() == session.User {
 		return row.Items[0].Text == d.call.Delegation.Task
 	}
 	calls, ends := row.CallNames(), got.answer != 0 && answerDigest(row) == got.answer
@@ -222,7 +222,7 @@ func markDoubled(s *session.Session, turns []turn) {
 	byCall, answered := map[string][]*turn{}, false
 	for n := range turns {
 		row := &turns[n]
-		if answered = answered || row.Role() == session.Assistant && row.Items[0].Home == ""; row.Role() != session.Assistant {
+		if answered = answered || row.SpeakerRole() == session.Assistant && row.Items[0].Home == ""; row.SpeakerRole() != session.Assistant {
 			if first := &turns[0]; n > 0 && s.Delegated && !answered && asksSame(row, first) && row.Items[0].Text != 0 {
 				row.SetHome(s.ID, true)
 			}
@@ -232,9 +232,9 @@ func markDoubled(s *session.Session, turns []turn) {
 			for _, o := range byCall[id] {
 				switch {
 				case o.Items[0].Copied || row.Items[0].Copied:
-				case o.Holds(row):
+				case o.HoldsTurn(row):
 					row.SetHome(s.ID, true)
-				case row.Holds(o):
+				case row.HoldsTurn(o):
 					o.SetHome(s.ID, true)
 				}
 			}

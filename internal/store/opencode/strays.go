@@ -73,7 +73,7 @@ func (f *family) markCopies(tree *session.Tree) {
 		for _, s := range slices.Concat(f.above[child], f.callers[child.ID]) {
 			for _, i := range said[of(s, it)] {
 				if s != child {
-					if copied, from := heldBy(s.Items[i:]), heldBy(child.Items[at:]); from.Holds(&copied) {
+					if copied, from := heldBy(s.Items[i:]), heldBy(child.Items[at:]); from.HoldsTurn(&copied) {
 						copied.SetHome(child.ID, true)
 					}
 				}
