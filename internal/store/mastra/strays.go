@@ -88,6 +88,11 @@ func listDelegations(tree *session.Tree, s *session.Session, turns []turn) (list
 			it.Calls = slices.Clone(it.Calls)
 			for k := range it.Calls {
 				if d := it.Calls[k].Delegation; d != nil {
+					if d.Likely { // which a repair may have changed
+						bare := *d
+						bare.Child, bare.Likely = "", false
+						d, it.Calls[k].Delegation = &bare, &bare
+					}
 					child := tree.Session(d.Child)
 					if child == nil {
 						child = &session.Session{ID: d.Child}
@@ -104,7 +109,7 @@ func listDelegations(tree *session.Tree, s *session.Session, turns []turn) (list
 				return o.call != d.call && o.call.Delegation.Task == d.call.Delegation.Task && o.child.ID == "" && o.at >= from && o.at <= to
 			}
 			fits := func(o *session.Session) bool {
-				return o.Parent == s.ID && !named[o.ID] && len(o.Items) > 0 && o.Items[0].Text != 0 && o.Items[0].Text == d.call.Delegation.Task &&
+				return o.Parent == s.ID && !named[o.ID] && len(o.Items) > 0 && o.Items[0].Role == session.User && o.Items[0].Text != 0 && o.Items[0].Text == d.call.Delegation.Task &&
 					(from == 0 || !o.Created.Before(turns[from-1].Items[0].Time)) && (to+1 == len(turns) || !o.Created.After(turns[to+1].Items[0].Time))
 			}
 			at := slices.IndexFunc(s.Children, fits)
@@ -112,7 +117,7 @@ func listDelegations(tree *session.Tree, s *session.Session, turns []turn) (list
 				continue
 			}
 			linked := *d.call.Delegation
-			d.child, linked.Child, d.call.Delegation = s.Children[at], s.Children[at].ID, &linked
+			d.child, linked.Child, linked.Likely, d.call.Delegation = s.Children[at], s.Children[at].ID, true, &linked
 		}
 	}
 	return slices.DeleteFunc(list, func(d delegation) bool { return d.child.ID == "" })
