@@ -46,7 +46,11 @@ func reportHomeless(p *rules.Pass) {
 			f, n := told[home], len(told[home].Items)
 			f.Message = rules.CountedNoun(n, "message") + rules.VerbForm(n, " is", " are") + " stored here that the run of sub-session " + rules.ShortID(home) + " stored, which does not exist"
 			f.AddSentence("They are sent as if this session's agent had said them")
-			if call, ok := callNaming(s.Session, home); ok {
+			renamed := slices.ContainsFunc(s.Replay.Delegations, func(d *replay.Delegation) bool { // SC704 comes first
+				child, _ := unnamedChild(p, s, d)
+				return child != nil && d.Call().Delegation.Child == home
+			})
+			if call, ok := callNaming(s.Session, home); ok && !renamed {
 				f.Fixes = []rules.Fix{remakeFix(s, home, call, f.Items)}
 			}
 			p.Report(*f)

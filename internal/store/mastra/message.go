@@ -326,10 +326,10 @@ func (m *reading) addResult(p *part, r *reader) {
 		res.Child, res.Answer = a.Child, session.DigestOf(a.Text)
 		if r != nil {
 			said := proof{answer: res.Answer, lists: a.Made != nil}
-			for _, c := range a.Made {
-				said.made = append(said.made, session.DigestOf(c.ID+"\x00"+c.Name))
+			for _, made := range a.Made {
+				said.made = append(said.made, session.DigestOf(made.ID+"\x00"+made.Name))
 			}
-			r.proofs.Store(a.Child, said)
+			r.proofs.Store(callKey{m.id, c.ID}, said)
 		}
 	}
 	m.said.AddDigest(session.DigestOf(c.ID + "\x00" + c.State + "\x00" + res.Text + "\x00" + res.Child))
@@ -454,7 +454,7 @@ func (m *reading) addCall(t *invocation, server bool, r *reader) {
 	if !m.first && !t.hasEnded() && r != nil {
 		run, asked := m.waitingRun(t.ID)
 		if c.Asked = asked && r.waiting[run]; !asked {
-			r.open.Store(openCall{m.id, t.ID}, true)
+			r.open.Store(callKey{m.id, t.ID}, true)
 		}
 	}
 	m.said.AddDigest(session.DigestOf(c.ID + "\x00" + c.Name + "\x00" + args))

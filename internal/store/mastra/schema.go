@@ -66,12 +66,12 @@ type reader struct {
 	waiting  map[string]bool // runs that can go on
 	observed map[string]bool // messages that an observation stands for
 	away     sync.Map        // by id, rows of another resource than their thread's
-	proofs   sync.Map        // by id of a sub-thread, what the call that names it got
+	proofs   sync.Map        // what calls of agents got
 	open     sync.Map        // calls without a result that no run waits for
 }
 
-// openCall tells a call by its row and its id.
-type openCall struct{ row, id string }
+// callKey tells a call by its row and its id.
+type callKey struct{ row, id string }
 
 // examineDatabase looks at a database, and says what is known of the store before its threads are.
 func examineDatabase(_ context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
@@ -177,7 +177,7 @@ func (r *reader) finishSession(s *session.Session) {
 			if delete(children, c.ID); c.Delegation != nil {
 				children[c.ID] = c.Delegation.Child
 			}
-			_, open := r.open.Load(openCall{rowOf(it.Key), c.ID})
+			_, open := r.open.Load(callKey{rowOf(it.Key), c.ID})
 			c.Waits = open && i == last
 		}
 		if it.Table == "" && len(it.Results) == 1 && !it.Results[0].IsError { // a repair takes it from the thread, and names that

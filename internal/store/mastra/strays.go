@@ -42,6 +42,7 @@ type delegation struct {
 	call  *session.Call
 	child *session.Session // without items where it is gone
 	at    int              // the index of the call's row
+	key   callKey
 }
 
 // proof is what tells what a sub-thread said: the result of its call.
@@ -97,7 +98,7 @@ func listDelegations(tree *session.Tree, s *session.Session, turns []turn) (list
 					if child == nil {
 						child = &session.Session{ID: d.Child}
 					}
-					named[d.Child], list = true, append(list, delegation{&it.Calls[k], child, n})
+					named[d.Child], list = true, append(list, delegation{&it.Calls[k], child, n, callKey{rowOf(it.Key), it.Calls[k].ID}})
 				}
 			}
 		}
@@ -185,7 +186,7 @@ func (r *reader) ownerOf(it *session.Item) (at owner, away bool) {
 // result has no list, it stands before the call and ends with the answer. The
 // task is in the caller's thread only if it has the resource of the other.
 func (r *reader) provesChild(row *turn, n int, d delegation) bool {
-	known, _ := r.proofs.Load(d.child.ID)
+	known, _ := r.proofs.Load(d.key)
 	got, _ := known.(proof)
 	if row.SpeakerRole() == session.User {
 		return row.Items[0].Text == d.call.Delegation.Task
