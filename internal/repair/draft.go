@@ -431,6 +431,9 @@ func (d *draft) splitOff(e session.Edit) error {
 	if s.Parent != "" {
 		s.Parent = e.To
 	}
+	if e.Like == e.To && call.Delegation != nil { // its sub-session, which is gone
+		s.Parent, s.Agent, s.User, s.Delegated, s.Task = e.To, call.Delegation.Agent, "", true, call.Delegation.Task
+	}
 	if d.prologue != nil {
 		s.Title, _ = d.prologue(call)
 	}

@@ -125,6 +125,23 @@ func opencodeDump(t tester, path string) string {
 		rowsOf(t, db, "select rowid, * from message order by rowid"), rowsOf(t, db, "select rowid, * from part order by rowid"))
 }
 
+// mastraStore has leaks, a thread without a row, and a message without an owner, as recorded.
+func mastraStore(t *testing.T, path string) {
+	t.Helper()
+	must(t, os.Rename(storetest.Corpus("../../../shared/corpus/mastra").Copy(t, "leak-generate-1.21.0"), path))
+	storetest.Change(t, path, "delete from mastra_threads where id = (select max(id) from mastra_threads)", "update mastra_messages set resourceId = null where role = 'user'")
+}
+
+func mastraDump(t tester, path string) string {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	return fmt.Sprintf("%q %q", rowsOf(t, db, "select rowid, * from mastra_threads order by rowid"), rowsOf(t, db, "select rowid, * from mastra_messages order by rowid"))
+}
+
 // killables are stores of the kinds that are changed in different ways.
 func killables() map[string]killable {
 	leaky := func(options ...agenttest.Option) func(*testing.T, string) {
@@ -132,7 +149,7 @@ func killables() map[string]killable {
 	}
 	return map[string]killable{
 		"wal": {make: leaky(), dump: agentDump}, "rollback journal": {make: leaky(agenttest.RollbackJournal()), dump: agentDump},
-		"crush": {make: crushStore, dump: crushDump}, "goose": {make: gooseStore, dump: gooseDump}, "opencode": {make: opencodeStore, dump: opencodeDump},
+		"crush": {make: crushStore, dump: crushDump}, "goose": {make: gooseStore, dump: gooseDump}, "opencode": {make: opencodeStore, dump: opencodeDump}, "mastra": {make: mastraStore, dump: mastraDump},
 		"stream":      {make: streamStore, dump: streamDump},
 		"claude code": {make: claudeStore, dump: claudeDump, files: true},
 	}

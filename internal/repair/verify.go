@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -116,14 +117,14 @@ func sameTexts(ctx context.Context, st store.Store, foretold *executed, stored *
 	if err := st.Fill(ctx, part); err != nil {
 		return err
 	}
-	n := 0
+	n, anew := 0, foretold.namedAnew()
 	for _, s := range part.Sessions {
 		for i := range s.Items {
 			want, got := itemTexts(said[n]), itemTexts(unwrappedItem(&s.Items[i], said[n]))
 			if foretold.amends(s.ItemRef(i), session.Omit) {
 				want, got = linesOf(said[n]), linesOf(&s.Items[i])
 			}
-			if !slices.EqualFunc(want, got, foretold.sameText) {
+			if !slices.EqualFunc(want, got, anew.sameText) {
 				return fmt.Errorf("item %s does not say what the plan says", s.ItemRef(i).Row())
 			}
 			n++
@@ -242,12 +243,27 @@ func blockIDs(it *session.Item) []string {
 	return ids
 }
 
-// sameText reports whether a stored text is the planned one, but for what a split changes
-// there: some stores have the session that a result or a question names within its text,
+// named are the sessions that results and questions name now, with those that they named before.
+type named map[string]string
+
+// namedAnew are those of a change: of a split, and of results that name another child.
+func (c *executed) namedAnew() named {
+	anew := named{}
+	maps.Copy(anew, c.Split)
+	for _, r := range c.amended {
+		if list, n := partOf(r.edit.Ref.Pointer); r.edit.Field == session.FieldChild && list == inResults && n < len(r.was.Results) {
+			anew[valueOf(r.edit)] = r.was.Results[n].Child
+		}
+	}
+	return anew
+}
+
+// sameText reports whether a stored text is the planned one, but for the sessions that are named
+// anew there: some stores have the session that a result or a question names within its text,
 // as a value of JSON, and a person's answer as one of JSON within a text. How a runtime
 // spelled the names does not count, only what they are.
-func (c *executed) sameText(planned, stored string) bool {
-	if planned == stored || len(c.Split) == 0 {
+func (anew named) sameText(planned, stored string) bool {
+	if planned == stored || len(anew) == 0 {
 		return planned == stored
 	}
 	before, after := tokensOf(planned), tokensOf(stored)
@@ -263,7 +279,7 @@ func (c *executed) sameText(planned, stored string) bool {
 			return false
 		}
 		if from, to := was.String(), is.String(); from != to &&
-			(was.Kind() != jsontext.KindString || c.Split[to] != from && !c.sameText(from, to)) {
+			(was.Kind() != jsontext.KindString || anew[to] != from && !anew.sameText(from, to)) {
 			return false
 		}
 	}

@@ -1,6 +1,10 @@
 package rules_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 func TestSC703LeakNoChild(t *testing.T) {
 	runCases(t, []ruleCase{
@@ -130,6 +134,22 @@ P
   root <h1
   worker "now I speak" s1()
   worker <s1`,
+		},
+		{
+			name: "the store tells whose messages they are, and that session is gone",
+			tree: `
+P
+  user
+  root T1>worker(do it)=GONE
+  root "away"
+  root <T1=GONE
+  root "fine"`,
+			tweak: func(tree *session.Tree) { tree.Root().Items[2].Home = "GONE" },
+			want: `
+				SC703 error P.2
+				lossless: split new1 from P for T1 of P.1; move P.2 to new1 at start
+				SC704 warning P.1`,
+			says: "1 message is stored here that the run of sub-session GONE stored, which does not exist",
 		},
 	})
 }

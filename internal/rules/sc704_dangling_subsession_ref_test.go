@@ -45,6 +45,49 @@ P
 			says: "call T1 (transfer_task) was answered by session GONE, which does not exist in this store",
 		},
 		{
+			name: "the one sub-session that has the task is named by nothing",
+			tree: `
+P
+  user
+  root T1>worker(do it)=GONE
+  root <T1=GONE
+  root "fine"
+C<P
+  system(do it)
+  worker "done"`,
+			want: `SC704 warning P.1
+				lossless: set P.2/results/0 child=C`,
+			says: "call T1 (transfer_task) was answered by session GONE, which does not exist in this store. Sub-session C has the task of the call, and nothing names it",
+		},
+		{
+			name: "of two that have the task, and where two calls do, none is taken",
+			tree: `
+P
+  user
+  root T1>worker(do it)=GONE T2>worker(that)=LOST T3>worker(that)=AWAY
+  root <T1=GONE <T2=LOST <T3=AWAY
+  root "fine"
+C<P
+  system(do it)
+  worker "done"
+D<P
+  system(do it)
+  worker "done"
+E<P
+  system(that)
+  worker "done"`,
+			want: `
+				SC704 warning P.1
+				SC704 warning P.1
+				SC704 warning P.1
+				SC705 warning C see P.1
+				lossless: insert sub C in P after P.1
+				SC705 warning D
+				manual:
+				SC705 warning E
+				manual:`,
+		},
+		{
 			name: "one of an agent that runs elsewhere",
 			tree: `
 P

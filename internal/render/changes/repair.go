@@ -444,7 +444,7 @@ func stepChange(s *repair.Step, content bool) document.Change {
 	case session.Create:
 		c.Kind, c.Place, c.Note = document.Added, stepPlace(s.Child, -1), "below "+stepPlace(s.To, -1)
 		switch {
-		case s.Like != "": // all of one agent, so that only the calls tell them apart
+		case s.Like != "" && s.Like != s.To: // all of one agent, so that only the calls tell them apart
 			c.Note = "split from " + stepPlace(s.Like, -1)
 			say("new sub-session for " + callID(s))
 		case s.Agent != "":

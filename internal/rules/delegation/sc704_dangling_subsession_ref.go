@@ -4,13 +4,14 @@ import (
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/lists"
+	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
 var danglingReference = rules.Rule{
-	ID: "SC704", Name: "dangling-subsession-ref", Severity: rules.Warning, Safety: rules.None, Allow: "prune", Scope: rules.PerTree, Since: "0.1.0",
+	ID: "SC704", Name: "dangling-subsession-ref", Severity: rules.Warning, Safety: rules.Lossless, Allow: "prune", Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a reference to a sub-session that does not exist",
 	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
 		reportReferences(p, s)
@@ -53,8 +54,59 @@ func reportNamed(p *rules.Pass, s *rules.Subject) {
 		f := p.FindItems(s.Session, slices.Compact(lists.MapEach(calls, func(d *replay.Delegation) int { return d.Item })))
 		f.Nth, f.Call, f.Severity = calls[0].Nth, call.ID, severity
 		f.Message = "call " + rules.CallName(call) + " was answered by session " + rules.ShortID(id) + ", " + what
+		if child, naming := unnamedChild(p, s, calls[0]); child != nil {
+			f.AddSentence("Sub-session " + rules.ShortID(child.ID) + " has the task of the call, and nothing names it")
+			f.Fixes = []rules.Fix{{
+				Title: "name sub-session " + rules.ShortID(child.ID) + " in the result", Safety: rules.Lossless,
+				Edits: []session.Edit{{Op: session.Set, Ref: naming, Field: session.FieldChild, Value: &child.ID}},
+			}}
+		}
 		p.Report(f)
 	}
+}
+
+// unnamedChild is the one sub-session that begins with the task of a call and that nothing names,
+// and the result of the call, which names another one that is gone; nil for none or several of such
+// sub-sessions or calls.
+func unnamedChild(p *rules.Pass, s *rules.Subject, d *replay.Delegation) (found *session.Session, naming session.Ref) {
+	asked, n := d.Call().Delegation, -1
+	if isGone := treeLinks(p).byID[asked.Child] == nil; isGone && asked.Task != 0 && d.Result >= 0 {
+		n = slices.IndexFunc(s.Items[d.Result].Results, func(r session.Result) bool { return r.CallID == d.Call().ID && r.Child != "" && r.Child == asked.Child })
+	}
+	if n < 0 || slices.ContainsFunc(s.Replay.Delegations, func(o *replay.Delegation) bool {
+		other := o.Call().Delegation
+		return o != d && other.Task == asked.Task && treeLinks(p).byID[other.Child] == nil
+	}) {
+		return nil, naming
+	}
+	for _, child := range s.Children {
+		if child.Task != asked.Task || child.Parent != s.ID || isNamedIn(p.Tree, child.ID) {
+			continue
+		}
+		if found != nil {
+			return nil, naming
+		}
+		found = child
+	}
+	return found, s.ResultPart(pairing.Occurrence{Item: d.Result, Nth: n})
+}
+
+// isRenamed reports whether the fix of a call whose sub-session is gone names a session.
+func isRenamed(p *rules.Pass, s *session.Session) bool {
+	up := p.SubjectOf(p.Tree.Session(s.Parent))
+	return up != nil && slices.ContainsFunc(up.Replay.Delegations, func(d *replay.Delegation) bool {
+		child, _ := unnamedChild(p, up, d)
+		return child == s
+	})
+}
+
+// isNamedIn reports whether a call or an item of the tree names a session.
+func isNamedIn(tree *session.Tree, id string) bool {
+	return slices.ContainsFunc(tree.Sessions, func(s *session.Session) bool {
+		return slices.ContainsFunc(s.Items, func(it session.Item) bool {
+			return it.Kind == session.SubSession && it.Child == id || slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Delegation != nil && c.Delegation.Child == id })
+		})
+	})
 }
 
 // describeGone says what became of the session that a call names, and how much that matters;

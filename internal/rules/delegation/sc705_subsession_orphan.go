@@ -20,9 +20,9 @@ var subsessionOrphan = rules.Rule{
 			if s.Parent == "" || len(refs[s.ID]) > 0 || inLoop(p, s.Session) || (isNamed(s) || namedByStray(p, s)) && p.Tree.Session(s.Parent) != nil {
 				continue
 			}
-			if d == nil || !isDecidable(d) || d.Reference >= 0 {
+			if (d == nil || !isDecidable(d) || d.Reference >= 0) && !isRenamed(p, s.Session) {
 				reportOrphanSession(p, s)
-			} // else the leak's own fix adds the reference
+			} // else the leak's own fix adds the reference, or that of SC704
 		}
 	},
 }

@@ -61,8 +61,9 @@ type Layout struct {
 	Item func(row Row, it *session.Item, body bool) []session.Fault
 
 	// Gather sets what only other sessions of the tree tell of an item, before Finish sees
-	// them. May be nil.
-	Gather func(tree *session.Tree)
+	// them, and with Regathers before Relate does. May be nil.
+	Gather    func(tree *session.Tree)
+	Regathers bool
 
 	// Finish looks at a session when all its items are there, in their order, and
 	// sets what only the others tell of an item: flags, which results are pending,

@@ -308,6 +308,9 @@ func (st *logStore) countEvents(heads *session.Tree) (events int) {
 
 // Relate implements store.Relater.
 func (st *logStore) Relate(tree *session.Tree) {
+	if st.layout.Regathers {
+		st.layout.Gather(tree)
+	}
 	if st.layout.Relate != nil {
 		for _, s := range tree.Sessions {
 			st.layout.Relate(s)

@@ -11,7 +11,6 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/media"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -27,6 +26,7 @@ type message struct {
 	pieces      []piece
 	meta        metadata
 	wrong       string // why it is not read
+	odd         string // the role in whose place it has the only one that calls have
 	whole       bool   // it is JSON of a form that is not known
 	cut         bool   // it is sent as words
 }
@@ -93,17 +93,14 @@ type (
 )
 
 // asked is the result of a call of an agent: with the calls that this made, since 1.12.
-type (
-	asked struct {
-		Text  string  `json:"text"`
-		Child string  `json:"subAgentThreadId"`
-		Made  *[]made `json:"subAgentToolResults"`
-	}
-	made struct {
+type asked struct {
+	Text  string `json:"text"`
+	Child string `json:"subAgentThreadId"`
+	Made  []struct {
 		Name string `json:"toolName"`
 		ID   string `json:"toolCallId"`
-	}
-)
+	} `json:"subAgentToolResults"`
+}
 
 const childMember = "subAgentThreadId"
 
@@ -135,11 +132,13 @@ func (m *message) readContent(content []byte) {
 	text := bytes.TrimSpace(content)
 	begins := func(with string) bool { return bytes.HasPrefix(text, []byte(with)) }
 	document := begins(`{"format":`) || begins(`{"parts":`) || begins(`[{"type":`)
-	switch whole := jsonedit.IsWhole(text) || jsonscan.IsUsualJSON(text) || string(text) == "null"; {
+	switch whole := jsonscan.IsUsualJSON(text) || jsonedit.IsWhole(text) || string(text) == "null"; {
 	case !whole && document:
 		m.cut, m.wrong = true, "it is cut off, and what is left of it is sent to the model as words"
-	case !whole || begins(`"`):
+	case !whole:
 		m.first, m.parts = true, []part{{Type: typeText, Text: string(content)}}
+	case begins(`"`):
+		m.first, m.parts = true, []part{{Type: typeText, Text: textOf(text)}}
 	case begins("["):
 		m.first, m.wrong = true, wrongIn(jsonscan.Exact.Unmarshal(text, &m.parts))
 		for i := range m.parts {
@@ -162,13 +161,27 @@ func (m *message) readContent(content []byte) {
 		m.parts = *doc.Parts
 		_ = jsonscan.Exact.Unmarshal(doc.Meta, &m.meta) // what is not Mastra's tells nothing
 	}
-	if len(m.parts) > nthMask/2-1 {
+	if len(m.parts) > eventlog.NthMask/2-1 {
 		m.wrong = "it has more parts than sessctl can tell apart"
 	}
 	if m.whole = m.whole || m.wrong != "" && jsonedit.IsWhole(text) && document; m.wrong != "" {
-		m.parts = nil
+		m.parts = []part{{Text: string(content)}}
+	}
+	if calls := func(p part) bool { return p.Type == typeTool || p.Type == "tool-call" }; !m.isRoleKnown() && slices.ContainsFunc(m.parts, calls) {
+		m.odd, m.role = m.role, roleAssistant
 	}
 	m.findPieces()
+}
+
+// isRoleKnown reports whether Mastra loads a row of this role. What the user says while a run goes on
+// is a signal.
+func (m *message) isRoleKnown() bool {
+	return slices.Contains([]string{roleAssistant, "user", "system", "signal"}, m.role) || m.first && m.role == "tool"
+}
+
+// reportRole is the fault of a role that nobody knows.
+func reportRole(role string) session.Fault {
+	return session.Fault{Kind: session.Undecodable, Field: "role", Unloads: true, Detail: fmt.Sprintf("nobody knows the role %.40q, and Mastra answers no prompt of the thread", role)}
 }
 
 func wrongIn(err error) string {
@@ -250,19 +263,21 @@ func (c *invocation) parseAsked() (a asked) {
 
 // decodeRow decodes an event.
 func (r *reader) decodeRow(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
-	e := row.Value(columnEvent).(event)
+	e := row.Value(eventlog.ColumnEvent).(event)
 	stamp := times.Read(row.Value(fieldTime))
 	if it.Time = stamp.Time; e.nth == 0 {
 		faults = append(eventlog.BadTimes(row.Value, &times, fieldTime), eventlog.BadUnicode(row, "content")...)
 		if at := e.foreignOwner(r, row); at != nil {
 			faults = append(faults, *at)
 		}
+		if e.odd != "" {
+			f := reportRole(e.odd)
+			f.Default, f.Remedy = new(roleAssistant), "make it a message of the assistant, which alone makes calls"
+			faults = append(faults, f)
+		}
 	}
 	m := e.readEvent(it, r)
 	faults = append(faults, m.faults...)
-	if e.wrong != "" {
-		m.said.AddDigest(session.DigestOf(column.View(row.Value("content"))))
-	}
 	it.Meaning = m.said.Digest()
 	faults = append(faults, eventlog.NulFaults(it, m.text, "content")...)
 	if r.observed[e.id] {
@@ -290,6 +305,7 @@ func (e event) readEvent(it *session.Item, r *reader) *reading {
 	switch {
 	case e.wrong != "":
 		it.Kind = session.Other
+		m.said.AddDigest(session.DigestOf(e.parts[0].Text))
 		m.faults = []session.Fault{{Kind: session.Undecodable, Field: "content", Detail: e.wrong, Whole: e.whole, Passed: e.cut, Unloads: !e.whole && !e.cut}}
 	case e.result >= 0:
 		m.Role = session.Tool
@@ -309,7 +325,11 @@ func (m *reading) addResult(p *part, r *reader) {
 	if a := c.parseAsked(); a.Child != "" {
 		res.Child, res.Answer = a.Child, session.DigestOf(a.Text)
 		if r != nil {
-			r.proofs.Store(a.Child, a)
+			said := proof{answer: res.Answer, lists: a.Made != nil}
+			for _, made := range a.Made {
+				said.made = append(said.made, session.DigestOf(made.ID+"\x00"+made.Name))
+			}
+			r.proofs.Store(callKey{m.id, c.ID}, said)
 		}
 	}
 	m.said.AddDigest(session.DigestOf(c.ID + "\x00" + c.State + "\x00" + res.Text + "\x00" + res.Child))
@@ -338,17 +358,16 @@ func textOf(value jsontext.Value) string {
 	return string(text)
 }
 
-// readStep reads what is one message. What the user says while a run goes on is a signal.
+// readStep reads what is one message.
 func (m *reading) readStep(parts []part, r *reader) {
 	switch m.Role = session.ParseRole(m.role); {
 	case m.role == "signal":
 		m.Role = session.User
 	case m.Role == session.System:
 		m.Flags |= session.Skipped
-	case m.Role == session.NoRole || m.Role == session.Tool && !m.first:
+	case !m.isRoleKnown():
 		m.Role, m.Kind = session.NoRole, session.Other
-		m.faults = append(m.faults, session.Fault{Kind: session.Undecodable, Field: "role", Unloads: true,
-			Detail: fmt.Sprintf("nobody knows the role %.40q, and Mastra answers no prompt of the thread", m.role)})
+		m.faults = append(m.faults, reportRole(m.role))
 	case m.Role == session.Assistant:
 		m.Provider, m.Model = m.meta.Provider, strings.Trim(m.meta.Provider+"/"+m.meta.Model, "/")
 	}
@@ -379,8 +398,12 @@ func (m *reading) addPart(p *part, r *reader) {
 	c := p.toolInvocation()
 	switch {
 	case p.Type == typeText && p.Text != "":
-		m.text = strings.TrimPrefix(m.text+"\n"+p.Text, "\n")
-		block(session.Block{Kind: session.TextBlock, Blank: strings.TrimSpace(p.Text) == ""})
+		b := session.Block{Kind: session.TextBlock, Blank: strings.TrimSpace(p.Text) == ""}
+		if block(b); strings.TrimSpace(m.text) == "" {
+			m.text = p.Text
+		} else if !b.Blank { // which a repair may empty
+			m.text += "\n" + p.Text
+		}
 	case p.Type == typeReasoning:
 		text, signature := p.Reasoning+p.Text, p.Signature
 		for _, d := range p.Details {
@@ -429,33 +452,33 @@ func (m *reading) addCall(t *invocation, server bool, r *reader) {
 		c.Delegation = &session.Delegation{Agent: agent, Task: session.DigestOf(given.Prompt), Child: t.parseAsked().Child, Blocking: true, Apart: true}
 	}
 	if !m.first && !t.hasEnded() && r != nil {
-		r.open.Store(m.id, m.waitingCalls())
+		run, asked := m.waitingRun(t.ID)
+		if c.Asked = asked && r.waiting[run]; !asked {
+			r.open.Store(callKey{m.id, t.ID}, true)
+		}
 	}
 	m.said.AddDigest(session.DigestOf(c.ID + "\x00" + c.Name + "\x00" + args))
 	m.Blocks = append(m.Blocks, session.Block{Kind: session.CallBlock, Nth: len(m.Calls)})
 	m.Calls, m.Size = append(m.Calls, c), m.Size+int64(len(args))
 }
 
-// waitingCalls are the runs that calls wait for, by call.
-func (m *message) waitingCalls() map[string]string {
-	runs := map[string]string{}
+// waitingRun is the run that waits for a call, as far as its message says.
+func (m *message) waitingRun(call string) (run string, asked bool) {
 	for _, list := range []map[string]wait{m.meta.Pending, m.meta.Paused} {
 		for _, w := range list {
-			runs[w.Call] = w.Run
+			if w.Call == call {
+				run, asked = w.Run, true
+			}
 		}
 	}
-	return runs
+	return run, asked
 }
 
 // saidBy is what of a row an event says. Others are events of their own.
 func saidBy(name string, value any) any {
 	e, is := value.(event)
-	if !is || name != columnEvent {
+	if !is || name != eventlog.ColumnEvent {
 		return value
 	}
-	m := e.readEvent(&session.Item{}, nil)
-	if e.wrong != "" {
-		return e.wrong
-	}
-	return int64(m.said.Digest()) //nolint:gosec // all bits count
+	return int64(e.readEvent(&session.Item{}, nil).said.Digest()) //nolint:gosec // all bits count
 }

@@ -44,6 +44,12 @@ var damages = []string{
 	`update mastra_messages set content = replace(content, '"toolCallId":"call_', '"toolCallId":"call_1_1') where id = ` + callRow,
 	`update mastra_messages set content = replace(content, '"toolCallId":"', '"toolCallId":"same","odd":"') where id = ` + callRow,
 	`update mastra_messages set content = replace(content, 'subAgentThreadId":"', 'subAgentThreadId":"gone') where id = ` + callRow,
+	`update mastra_messages set content = replace(content, '"args":{', '"args":"torn","odd":{') where id = ` + callRow,
+	"update mastra_messages set role = 'function' where id = " + callRow,
+	"update mastra_threads set resourceId = '' where rowid = %[1]d",
+	"update mastra_threads set createdAt = 'yesterday' where rowid = %[1]d",
+	"insert or ignore into mastra_threads select 'clone%[1]d', resourceId, title, metadata, createdAt, updatedAt from mastra_threads where id = " + rootRow +
+		"; insert or ignore into mastra_messages select 'clone%[1]d' || id, 'clone%[1]d', content, role, type, createdAt, resourceId from mastra_messages where thread_id = " + rootRow,
 	`update mastra_messages set content = '{"format":2,"parts":[]}' where id = ` + anyRow,
 	`update mastra_messages set content = '{"format":3,"parts":[]}' where id = ` + anyRow,
 }
@@ -64,8 +70,8 @@ func damaged(t *rapid.T, path string) {
 	storetest.Change(t, path, statements...)
 }
 
-// says is what a row says, without what a repair may change: ids of calls, and what ends a call
-// that had no end.
+// says is what a row says, without what a repair may change: ids of calls, what ends a call
+// that had no end, and an object around arguments that are none.
 func says(content string) string {
 	var doc struct {
 		Parts []struct {
@@ -82,7 +88,16 @@ func says(content string) string {
 	var text strings.Builder
 	for _, p := range doc.Parts {
 		if fmt.Fprint(&text, p.Type, p.Text); p.Tool != nil {
-			fmt.Fprintf(&text, "%s%s", p.Tool.ToolName, p.Tool.Args)
+			var wrapped struct {
+				Text json.RawMessage `json:"INVALID_JSON"`
+			}
+			args := p.Tool.Args
+			if json.Unmarshal(args, &wrapped) == nil && wrapped.Text != nil {
+				var text string
+				_ = json.Unmarshal(wrapped.Text, &text) // a repair wrote it
+				args = json.RawMessage(text)
+			}
+			fmt.Fprintf(&text, "%s%s", p.Tool.ToolName, args)
 		}
 	}
 	return text.String()
@@ -114,7 +129,7 @@ func TestNothingIsLost(t *testing.T) {
 				switch {
 				case !there && !strings.Contains(kept.String(), `"`+f[0]+`"`):
 					t.Fatalf("%s is gone", line)
-				case there && (is[0] != f[1] || says(is[1]) != says(f[2])):
+				case there && (is[0] != f[1] && (f[1] == "user" || is[0] != "assistant") || says(is[1]) != says(f[2])):
 					t.Fatalf("%s says something else: %s", line, is)
 				}
 			}

@@ -6,14 +6,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/column"
@@ -40,10 +38,13 @@ const (
 	kindTitle     = "Mastra"
 	fieldResource = "resourceId"
 	fieldTime     = "createdAt"
+	fieldUpdated  = "updatedAt"
 )
 
 // Kind is Mastra's row in the table of adapters.
-var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindTitle, Locations: listLocations, Open: openDatabase, Edit: openEdit}, detectTables, examineDatabase)
+var Kind = eventlog.KindThrough(store.Kind{Name: kindName, Title: kindTitle, Locations: listLocations}, detectTables, examineDatabase,
+	func(db table.Reader) table.Reader { return newJoined(db) },
+	func(e table.Editor) table.Editor { return &editor{Editor: e, view: newJoined(e.Reader())} })
 
 // listLocations lists the files that Mastra's documentation names. Programs run in .mastra/output, so
 // that older projects have them there or above. A memory.db elsewhere may be any program's.
@@ -59,21 +60,18 @@ func detectTables(_ context.Context, _ table.Reader, stored table.Schema) store.
 	return store.Detection{Sure: store.Certain, Why: "tables " + tableThreads + " and " + tableMessages}
 }
 
-// openDatabase reads everything but texts.
-func openDatabase(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
-	wrapped := *src
-	wrapped.DB = &joined{Reader: src.DB}
-	return eventlog.OpenBy(ctx, &wrapped, opts, examineDatabase)
-}
-
 // reader is what is known of a database while its threads are read.
 type reader struct {
 	*joined
 	waiting  map[string]bool // runs that can go on
 	observed map[string]bool // messages that an observation stands for
 	away     sync.Map        // by id, rows of another resource than their thread's
-	proofs   sync.Map        // by id of a sub-thread, what the call that names it got
+	proofs   sync.Map        // what calls of agents got
+	open     sync.Map        // calls without a result that no run waits for
 }
+
+// callKey tells a call by its row and its id.
+type callKey struct{ row, id string }
 
 // examineDatabase looks at a database, and says what is known of the store before its threads are.
 func examineDatabase(_ context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
@@ -109,93 +107,17 @@ var losses = map[string]string{
 func (r *reader) buildLayout() *eventlog.Layout {
 	return &eventlog.Layout{
 		Known: known, Later: store.Later{Read: "Threads and messages"},
-		Sessions: eventlog.Table{Name: tableThreads, Columns: []string{"id", fieldResource, "title", "metadata", fieldTime, "updatedAt"}, Key: []string{"id"}},
-		Events:   eventlog.Table{Name: tableMessages, Columns: slices.Concat(r.columns, []string{columnPosition, columnEvent, columnPatch}), Key: []string{"thread_id"}, ID: "id"},
-		Place:    []string{columnPosition},
-		Order: func(at table.Place, place eventlog.Row) (position, tie int64) {
-			position, _ = column.Int(place.Value(columnPosition))
-			return position, int64(at)
-		},
-		Session: r.sessionOf, Item: r.decodeRow, Finish: r.finishSession, Relate: r.finishSession,
-		Said: []string{"role", columnEvent}, Content: saidBy,
-		LinkColumns: []string{columnEvent}, Links: readLinks, OneID: true,
+		Sessions: eventlog.Table{Name: tableThreads, Columns: []string{"id", fieldResource, "title", "metadata", fieldTime, fieldUpdated}, Key: []string{"id"}},
+		Events:   eventlog.Table{Name: tableMessages, Columns: slices.Concat(r.columns, []string{eventlog.ColumnPosition, eventlog.ColumnEvent, columnPatch}), Key: []string{"thread_id"}, ID: "id"},
+		Place:    []string{eventlog.ColumnPosition}, Order: eventlog.OrderByPosition,
+		Session: r.sessionOf, Item: r.decodeRow, Gather: r.findStrays, Regathers: true, Finish: r.finishSession, Relate: r.finishSession,
+		Said: []string{eventlog.ColumnEvent}, Content: saidBy,
+		LinkColumns: []string{eventlog.ColumnEvent}, Links: readLinks, OneID: true,
 		Prepare: r.prepareTables,
 		Write: eventlog.Write{
-			Insert: r.insertResult, Part: refusePart, Update: updateEvent, OtherTables: checkRowsStayWhole,
-			Tied: func(a, b int64) bool { return a>>positionBits == b>>positionBits },
+			Insert: r.insertResult, Part: refusePart, Update: updateEvent, Create: r.createThread, OtherTables: checkRowsStayWhole, Tied: eventlog.OneTime,
 		},
 	}
-}
-
-// prepareTables reads what has to be known of all threads: whose they are, which of them no call
-// names, which runs wait, and what is not sent any more.
-func (r *reader) prepareTables(ctx context.Context, _ table.Reader, _ [][]table.Value) error {
-	r.threads, r.waiting, r.observed = map[string]string{}, map[string]bool{}, map[string]bool{}
-	var err error
-	each := func(name string, columns []string, fn func(row []table.Value)) {
-		if err == nil {
-			_, err = table.Glance(ctx, r.Reader, name, columns, fn)
-		}
-	}
-	each(tableThreads, []string{"id", fieldResource}, func(row []table.Value) { r.threads[column.Text(row[0])] = column.Text(row[1]) })
-	each(tableSnapshots, []string{"run_id"}, func(row []table.Value) { r.waiting[column.Text(row[0])] = true })
-	each(tableObserved, []string{"observedMessageIds"}, func(row []table.Value) {
-		var ids []string
-		_ = jsonscan.Exact.Unmarshal(column.Bytes(row[0]), &ids) // what is no list tells nothing
-		for _, id := range ids {
-			r.observed[id] = true
-		}
-	})
-	same := func(row []table.Value) session.Digest {
-		return session.DigestOf(column.View(row[0]) + "\x00" + column.View(row[1]))
-	}
-	count, tied := map[session.Digest]int{}, map[session.Digest][]string{}
-	lost := map[string]*thread{}
-	each(tableMessages, []string{"thread_id", fieldTime, fieldResource}, func(row []table.Value) {
-		count[same(row)]++
-		if id := column.View(row[0]); lost[id] != nil {
-			lost[id].addRow(row)
-		} else if _, stored := r.threads[id]; !stored {
-			t := &thread{id: strings.Clone(id)}
-			t.addRow(row)
-			lost[t.id] = t
-		}
-	})
-	r.lost = nil
-	for _, id := range slices.Sorted(maps.Keys(lost)) {
-		r.lost, r.threads[id] = append(r.lost, lost[id]), lost[id].resource
-	}
-	each(tableMessages, []string{"thread_id", fieldTime, "id"}, func(row []table.Value) {
-		if at := same(row); count[at] > 1 {
-			tied[at] = append(tied[at], column.Text(row[2]))
-		}
-	})
-	r.ranks = map[string]int64{}
-	for _, ids := range tied {
-		if r.Reader.About().Moving { // of a server, whose rows have no order: by their ids
-			slices.Sort(ids)
-		}
-		for n, id := range ids {
-			r.ranks[id] = int64(n)
-		}
-	}
-	return err
-}
-
-// uuidLength is how long a UUID is, which a sub-thread's id ends with since 1.0.
-const uuidLength = len("-2fd0b87d-a648-4888-a832-a53dc8287aa6")
-
-// parentOf is the thread whose call started one, as far as its id and its resource tell: the ids of
-// both begin with those of the parent. "" where none does.
-func (r *reader) parentOf(id string) string {
-	if len(id) <= uuidLength || id[len(id)-uuidLength] != '-' {
-		return ""
-	}
-	up := id[:len(id)-uuidLength]
-	if resource, stored := r.threads[up]; stored && strings.HasPrefix(r.threads[id], resource+"-") {
-		return up
-	}
-	return ""
 }
 
 // times are texts in UTC.
@@ -208,7 +130,7 @@ var times = column.Times{
 // that, which has names as they are.
 func (r *reader) sessionOf(row eventlog.Row) *session.Session {
 	s := &session.Session{
-		ID: column.Text(row.Value("id")), Title: column.Text(row.Value("title")), Tick: time.Millisecond, TickBits: positionBits, CallOrder: true,
+		ID: column.Text(row.Value("id")), Title: column.Text(row.Value("title")), Tick: time.Millisecond, TickBits: eventlog.PositionBits, CallOrder: true,
 		Forked: bytes.Contains(column.Bytes(row.Value("metadata")), []byte("sourceThreadId")),
 	}
 	resource := column.Text(row.Value(fieldResource))
@@ -218,9 +140,9 @@ func (r *reader) sessionOf(row eventlog.Row) *session.Session {
 		s.Agent = strings.TrimPrefix(resource, r.threads[s.Parent]+"-")
 	}
 	s.Delegated = s.Parent != ""
-	s.Created, s.Updated = times.Read(row.Value(fieldTime)).Time, times.Read(row.Value("updatedAt")).Time
-	s.Faults = append(eventlog.BadTimes(row.Value, &times, fieldTime, "updatedAt"), eventlog.BadUnicode(row, "title")...)
-	if row.Place < 0 {
+	s.Created, s.Updated = times.Read(row.Value(fieldTime)).Time, times.Read(row.Value(fieldUpdated)).Time
+	s.Faults = append(eventlog.BadTimes(row.Value, &times, fieldTime, fieldUpdated), eventlog.BadUnicode(row, "title")...)
+	if from, _ := r.SourceOf(row.Place); from.Table == "" {
 		f := session.Fault{Kind: session.OrphanRecord, Field: fieldResource, Detail: fmt.Sprintf("%s has rows of thread %.60q, which has no row of its own. Mastra sends them, and shows the thread in no list", tableMessages, s.ID)}
 		if resource != "" {
 			f.Default = &resource
@@ -232,7 +154,7 @@ func (r *reader) sessionOf(row eventlog.Row) *session.Session {
 
 // readLinks reads the threads that a message's calls started.
 func readLinks(row eventlog.Row) []string {
-	e, _ := row.Value(columnEvent).(event)
+	e, _ := row.Value(eventlog.ColumnEvent).(event)
 	if e.message == nil || e.nth > 0 {
 		return nil
 	}
@@ -242,7 +164,6 @@ func readLinks(row eventlog.Row) []string {
 // finishSession says what only other messages tell: which calls wait for a client or a person, and what
 // a sub-thread is for. A call of the last answer that nothing says more of is a client's.
 func (r *reader) finishSession(s *session.Session) {
-	r.findStrays(s)
 	r.tellForeign(s)
 	last := len(s.Items) - 1
 	for ; last >= 0 && s.Items[last].Role == session.Tool; last-- { // results of its other calls
@@ -250,25 +171,18 @@ func (r *reader) finishSession(s *session.Session) {
 	children := map[string]string{} // by call without a result so far
 	for i := range s.Items {
 		it := &s.Items[i]
-		for _, c := range it.Calls {
+		it.Calls = slices.Clone(it.Calls)
+		for n := range it.Calls {
+			c := &it.Calls[n]
 			if delete(children, c.ID); c.Delegation != nil {
 				children[c.ID] = c.Delegation.Child
 			}
+			_, open := r.open.Load(callKey{rowOf(it.Key), c.ID})
+			c.Waits = open && i == last
 		}
 		if it.Table == "" && len(it.Results) == 1 && !it.Results[0].IsError { // a repair takes it from the thread, and names that
 			it.Results = slices.Clone(it.Results)
 			it.Results[0].Child = children[it.Results[0].CallID]
-		}
-		runs, open := r.open.Load(rowOf(it.Key))
-		if !open {
-			continue
-		}
-		it.Calls = slices.Clone(it.Calls)
-		for n := range it.Calls {
-			c := &it.Calls[n]
-			run, asked := runs.(map[string]string)[c.ID]
-			c.Asked = asked && r.waiting[run]
-			c.Waits = !asked && i == last
 		}
 	}
 	if s.Delegated && len(s.Items) > 0 && s.Items[0].Role == session.User {

@@ -8,158 +8,170 @@ import (
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 )
 
-// turn is a row with what it says, by the items of its session.
-type turn struct {
-	items []session.Item
-	at    int // the index of the first
-}
+// turn is a row.
+type turn = eventlog.Turn
 
 // turnsIn are the rows of a session.
-func turnsIn(s *session.Session) (list []turn) {
-	for i := range s.Items {
-		if n := len(list) - 1; n >= 0 && rowOf(s.Items[i].Key) == rowOf(s.Items[i-1].Key) {
-			list[n].items = s.Items[list[n].at : i+1]
-			continue
-		}
-		list = append(list, turn{s.Items[i : i+1], i})
-	}
-	return list
-}
-
-func (t *turn) speakerRole() session.Role { return t.items[0].Role }
-
-// callNames are the calls of a row, by id, with their tools.
-func (t *turn) callNames() map[string]string {
-	calls := map[string]string{}
-	for i := range t.items {
-		for _, c := range t.items[i].Calls {
-			calls[c.ID] = c.Name
-		}
-	}
-	return calls
-}
-
-// textDigests are what a row says, and what its calls got, the last answer last.
-func (t *turn) textDigests() (list []session.Digest) {
-	for i := range t.items {
-		if it := &t.items[i]; it.Role == session.Tool || it.Text != 0 {
-			list = append(list, it.Text)
-		}
-	}
-	return list
+func turnsIn(s *session.Session) []turn {
+	return eventlog.TurnsOf(s.Items, func(a, b *session.Item) bool { return rowOf(a.Key) == rowOf(b.Key) })
 }
 
 // answerDigest is the last text of a row, 0 where it ends with something else.
-func (t *turn) answerDigest() session.Digest {
-	if last := &t.items[len(t.items)-1]; last.Role == session.Assistant {
+func answerDigest(t *turn) session.Digest {
+	if last := &t.Items[len(t.Items)-1]; last.Role == session.Assistant {
 		return last.Text
 	}
 	return 0
 }
 
 // asksSame reports whether two rows ask, say and call the same, whatever their calls got.
-func (t *turn) asksSame(o *turn) bool {
+func asksSame(t, o *turn) bool {
 	meanings := func(t *turn) (list []session.Digest) {
-		for i := range t.items {
-			if it := &t.items[i]; it.Role != session.Tool {
+		for i := range t.Items {
+			if it := &t.Items[i]; it.Role != session.Tool {
 				list = append(list, it.Meaning)
 			}
 		}
 		return list
 	}
-	return t.speakerRole() == o.speakerRole() && slices.Equal(meanings(t), meanings(o))
+	return t.SpeakerRole() == o.SpeakerRole() && slices.Equal(meanings(t), meanings(o))
 }
 
-func (t *turn) markStray(home string, copied bool) {
-	for i := range t.items {
-		t.items[i].Home, t.items[i].Copied = home, copied
-	}
-}
-
-// delegation is a call of an agent whose thread is stored.
+// delegation is a call of an agent with its thread.
 type delegation struct {
 	call  *session.Call
-	child *session.Session
-	at    int // the index of the call's row
+	child *session.Session // without items where it is gone
+	at    int              // the index of the call's row
+	key   callKey
+}
+
+// proof is what tells what a sub-thread said: the result of its call.
+type proof struct {
+	answer session.Digest
+	lists  bool             // it lists calls
+	made   []session.Digest // of them
 }
 
 // findStrays tells which rows another thread's run stored. Releases before 1.23 stored what a
 // sub-agent said in its caller's thread (mastra-ai/mastra#15007), and 1.8 what the caller said in
 // the sub-agent's (#14583). What is found tells more of the others, until nothing does.
-func (r *reader) findStrays(s *session.Session) {
-	for i := range s.Items { // a repair may have changed what tells
-		if it := &s.Items[i]; it.Home != s.Parent || s.Parent == "" {
-			it.Home, it.Copied = "", false
+func (r *reader) findStrays(tree *session.Tree) {
+	for _, s := range tree.Sessions {
+		for i := range s.Items { // a repair may have changed what tells
+			s.Items[i].Home, s.Items[i].Copied = "", false
 		}
 	}
-	turns := turnsIn(s)
-	markDoubled(s, turns)
-	calls := listDelegations(s, turns)
-	for again := len(calls) > 0; again; {
-		again = false
-		for n := range turns {
-			again = turns[n].items[0].Home == "" && r.findHome(s, turns, n, calls) || again
+	for _, s := range tree.Sessions {
+		turns := turnsIn(s)
+		markDoubled(s, turns)
+		calls := listDelegations(tree, s, turns)
+		for again := len(calls) > 0; again; {
+			again = false
+			for n := range turns {
+				again = turns[n].Items[0].Home == "" && r.findHome(s, turns, n, calls) || again
+			}
 		}
-	}
-	for _, d := range calls {
-		markCallers(s, turns[:d.at+1], d)
+		for _, d := range calls {
+			if slices.Contains(s.Children, d.child) {
+				markCallers(s, turns[:d.at+1], d)
+			}
+		}
 	}
 }
 
-// listDelegations lists the calls of a session whose threads are stored. One without a result gets the only
-// thread that begins with what it asks, of those whose ids say that they are below its own.
-func listDelegations(s *session.Session, turns []turn) (list []delegation) {
+// listDelegations lists the calls of agents of a session, but those without a result of which nothing
+// tells the thread.
+func listDelegations(tree *session.Tree, s *session.Session, turns []turn) (list []delegation) {
+	named := map[string]bool{}
 	for n := range turns {
-		for i := range turns[n].items {
-			it := &turns[n].items[i]
+		for i := range turns[n].Items {
+			it := &turns[n].Items[i]
 			it.Calls = slices.Clone(it.Calls)
 			for k := range it.Calls {
-				c := &it.Calls[k]
-				if c.Delegation == nil {
-					continue
-				}
-				fits := func(o *session.Session) bool {
-					return o.Parent == s.ID && len(o.Items) > 0 && o.Items[0].Text != 0 && o.Items[0].Text == c.Delegation.Task
-				}
-				found := slices.IndexFunc(s.Children, func(o *session.Session) bool { return o.ID == c.Delegation.Child })
-				if c.Delegation.Child == "" {
-					if found = slices.IndexFunc(s.Children, fits); found < 0 || slices.ContainsFunc(s.Children[found+1:], fits) {
-						continue
+				if d := it.Calls[k].Delegation; d != nil {
+					if d.Likely { // which a repair may have changed
+						bare := *d
+						bare.Child, bare.Likely = "", false
+						d, it.Calls[k].Delegation = &bare, &bare
 					}
-					linked := *c.Delegation
-					linked.Child, c.Delegation = s.Children[found].ID, &linked
-				}
-				if found >= 0 {
-					list = append(list, delegation{c, s.Children[found], n})
+					child := tree.Session(d.Child)
+					if child == nil {
+						child = &session.Session{ID: d.Child}
+					}
+					named[d.Child], list = true, append(list, delegation{&it.Calls[k], child, n, callKey{rowOf(it.Key), it.Calls[k].ID}})
 				}
 			}
 		}
 	}
-	return list
+	for i := range list {
+		if d := &list[i]; d.child.ID == "" {
+			from, to := turnBounds(turns, d.at)
+			alike := func(o delegation) bool { // another call asks the same
+				return o.call != d.call && o.call.Delegation.Task == d.call.Delegation.Task && o.child.ID == "" && o.at >= from && o.at <= to
+			}
+			fits := func(o *session.Session) bool {
+				return o.Parent == s.ID && !named[o.ID] && len(o.Items) > 0 && o.Items[0].Role == session.User && o.Items[0].Text != 0 && o.Items[0].Text == d.call.Delegation.Task &&
+					(from == 0 || !o.Created.Before(turns[from-1].Items[0].Time)) && (to+1 == len(turns) || !o.Created.After(turns[to+1].Items[0].Time))
+			}
+			at := slices.IndexFunc(s.Children, fits)
+			if at < 0 || slices.ContainsFunc(s.Children[at+1:], fits) || slices.ContainsFunc(list, alike) {
+				continue
+			}
+			linked := *d.call.Delegation
+			d.child, linked.Child, linked.Likely, d.call.Delegation = s.Children[at], s.Children[at].ID, true, &linked
+		}
+	}
+	return slices.DeleteFunc(list, func(d delegation) bool { return d.child.ID == "" })
 }
 
-// findHome marks a row that the run of a sub-agent stored, and reports whether it did.
+// turnBounds are the first and the last row around one between which the user said nothing else.
+func turnBounds(turns []turn, n int) (from, to int) {
+	asks := func(i int) bool { return turns[i].SpeakerRole() == session.User && turns[i].Items[0].Home == "" }
+	for from = n; from > 0 && !asks(from-1); from-- {
+	}
+	for to = n; to+1 < len(turns) && !asks(to+1); to++ {
+	}
+	return from, to
+}
+
+// findHome marks a row that the run of a sub-agent stored, and reports whether it did: what it says
+// tells, or else the resource that it has.
 func (r *reader) findHome(s *session.Session, turns []turn, n int, calls []delegation) bool {
 	row := &turns[n]
+	at, away := r.ownerOf(&row.Items[0])
 	home, copied := "", false
-	at, _ := r.ownerOf(&row.items[0])
-	for _, d := range calls {
-		if d.at == n || row.speakerRole() != session.Assistant && at.resource != r.threads[d.child.ID] || !r.provesChild(turns, n, d) {
-			continue
+	from, to := turnBounds(turns, n)
+	first, _ := slices.BinarySearchFunc(calls, from, func(d delegation, row int) int { return d.at - row })
+	for _, proves := range []func(d delegation) bool{
+		func(d delegation) bool {
+			return r.provesChild(row, n, d) && (row.SpeakerRole() == session.Assistant || at.resource == r.threads[d.child.ID])
+		},
+		func(d delegation) bool {
+			return away && at.resource != "" && at.resource == r.threads[d.child.ID] && row.SpeakerRole() == session.Assistant
+		},
+	} {
+		for _, d := range calls[first:] {
+			if d.at > to {
+				break
+			}
+			if d.at == n || !proves(d) {
+				continue
+			}
+			if home != "" && home != d.child.ID { // two say so
+				home, copied = session.HomeUnknown, false
+				break
+			}
+			home, copied = d.child.ID, slices.ContainsFunc(turnsIn(d.child), func(o turn) bool { return asksSame(&o, row) && o.Items[0].Role != session.User })
 		}
-		if home != "" && home != d.child.ID { // two say so
-			home, copied = session.HomeUnknown, false
-			break
+		if home != "" {
+			row.SetHome(home, copied)
+			s.Faults = slices.DeleteFunc(s.Faults, func(f session.Fault) bool {
+				return f.Kind == session.ForeignOwner && f.Item >= row.At && f.Item < row.At+len(row.Items)
+			})
+			return true
 		}
-		home, copied = d.child.ID, slices.ContainsFunc(turnsIn(d.child), func(o turn) bool { return o.asksSame(row) && o.items[0].Role != session.User })
 	}
-	if home != "" {
-		row.markStray(home, copied)
-		s.Faults = slices.DeleteFunc(s.Faults, func(f session.Fault) bool {
-			return f.Kind == session.ForeignOwner && f.Item >= row.at && f.Item < row.at+len(row.items)
-		})
-	}
-	return home != ""
+	return false
 }
 
 // ownerOf is whose the row of an item is, and whether it is of another resource than its thread.
@@ -173,28 +185,22 @@ func (r *reader) ownerOf(it *session.Item) (at owner, away bool) {
 // said: its calls are those that the result of the call lists, or where it has none, or the
 // result has no list, it stands before the call and ends with the answer. The
 // task is in the caller's thread only if it has the resource of the other.
-func (r *reader) provesChild(turns []turn, n int, d delegation) bool {
-	row := &turns[n]
-	for i := min(n, d.at); i <= max(n, d.at); i++ {
-		if turns[i].speakerRole() == session.User && turns[i].items[0].Home == "" && i != n {
-			return false
-		}
+func (r *reader) provesChild(row *turn, n int, d delegation) bool {
+	known, _ := r.proofs.Load(d.key)
+	got, _ := known.(proof)
+	if row.SpeakerRole() == session.User {
+		return row.Items[0].Text == d.call.Delegation.Task
 	}
-	known, _ := r.proofs.Load(d.child.ID)
-	proof, _ := known.(asked)
-	if row.speakerRole() == session.User {
-		return row.items[0].Text == d.call.Delegation.Task
-	}
-	calls, ends := row.callNames(), row.answerDigest() != 0 && row.answerDigest() == session.DigestOf(proof.Text)
-	if len(calls) == 0 || proof.Made == nil {
+	calls, ends := row.CallNames(), got.answer != 0 && answerDigest(row) == got.answer
+	if len(calls) == 0 || !got.lists {
 		return ends && n < d.at
 	}
 	for id, name := range calls {
-		if !slices.Contains(*proof.Made, made{name, id}) {
+		if !slices.Contains(got.made, session.DigestOf(id+"\x00"+name)) {
 			return false
 		}
 	}
-	return ends || row.answerDigest() == 0 || proof.Text == ""
+	return ends || answerDigest(row) == 0 || got.answer == 0
 }
 
 // markCallers marks the rows of a sub-thread that are copies of what its caller had said when it
@@ -202,21 +208,16 @@ func (r *reader) provesChild(turns []turn, n int, d delegation) bool {
 func markCallers(s *session.Session, before []turn, d delegation) {
 	var copies []turn
 	called := false
-	for i := range d.child.Items {
-		if it := &d.child.Items[i]; it.Home == s.ID {
-			it.Home, it.Copied = "", false
-		}
-	}
 	for _, row := range turnsIn(d.child)[min(1, len(d.child.Items)):] {
-		if row.items[0].Home == "" && slices.ContainsFunc(before, func(o turn) bool { return o.asksSame(&row) }) {
+		if row.Items[0].Home == "" && slices.ContainsFunc(before, func(o turn) bool { return asksSame(&o, &row) }) {
 			copies = append(copies, row)
-			_, calls := row.callNames()[d.call.ID]
+			_, calls := row.CallNames()[d.call.ID]
 			called = called || calls
 		}
 	}
 	for i := range copies {
 		if called {
-			copies[i].markStray(s.ID, true)
+			copies[i].SetHome(s.ID, true)
 		}
 	}
 }
@@ -227,36 +228,25 @@ func markDoubled(s *session.Session, turns []turn) {
 	byCall, answered := map[string][]*turn{}, false
 	for n := range turns {
 		row := &turns[n]
-		if answered = answered || row.speakerRole() == session.Assistant && row.items[0].Home == ""; row.speakerRole() != session.Assistant {
-			if first := &turns[0]; n > 0 && s.Delegated && !answered && row.asksSame(first) && row.items[0].Text != 0 {
-				row.markStray(s.ID, true)
+		if answered = answered || row.SpeakerRole() == session.Assistant && row.Items[0].Home == ""; row.SpeakerRole() != session.Assistant {
+			if first := &turns[0]; n > 0 && s.Delegated && !answered && asksSame(row, first) && row.Items[0].Text != 0 {
+				row.SetHome(s.ID, true)
 			}
 			continue
 		}
-		for id := range row.callNames() {
+		for id := range row.CallNames() {
 			for _, o := range byCall[id] {
 				switch {
-				case o.items[0].Copied || row.items[0].Copied:
-				case o.holdsTurn(row):
-					row.markStray(s.ID, true)
-				case row.holdsTurn(o):
-					o.markStray(s.ID, true)
+				case o.Items[0].Copied || row.Items[0].Copied:
+				case o.HoldsTurn(row):
+					row.SetHome(s.ID, true)
+				case row.HoldsTurn(o):
+					o.SetHome(s.ID, true)
 				}
 			}
 			byCall[id] = append(byCall[id], row)
 		}
 	}
-}
-
-// holdsTurn reports whether a row says all that another one does.
-func (t *turn) holdsTurn(o *turn) bool {
-	calls, texts := t.callNames(), t.textDigests()
-	for id, name := range o.callNames() {
-		if calls[id] != name {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(o.textDigests(), func(d session.Digest) bool { return !slices.Contains(texts, d) })
 }
 
 // owner is whose a row is that is not of its thread's resource, and in which thread it is stored.

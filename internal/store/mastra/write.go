@@ -2,7 +2,9 @@ package mastra
 
 import (
 	"context"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -10,7 +12,6 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/docedit"
@@ -35,20 +36,10 @@ type value struct {
 	is jsontext.Value
 }
 
-var content = docedit.Spot{Column: "content"}
+// timeForm is how Mastra writes times.
+const timeForm = "2006-01-02T15:04:05.000Z"
 
-// openEdit opens a database for repair or undo.
-func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
-	wrapped := *src
-	wrapped.Edit = func(ctx context.Context) (table.Editor, error) {
-		e, err := src.Edit(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return &editor{Editor: e, view: &joined{Reader: e.Reader()}}, nil
-	}
-	return eventlog.Edit(ctx, &wrapped, examineDatabase)
-}
+var content = docedit.Spot{Column: "content"}
 
 // editor writes changes of events into the rows that they are of.
 type editor struct {
@@ -62,15 +53,21 @@ func (e *editor) Reader() table.Reader { return e.view }
 // Update implements table.Writer. A row that goes to another thread becomes its resource's: Mastra
 // asks for both.
 func (e *editor) Update(ctx context.Context, name string, at table.Place, fields []table.FieldChange) error {
-	switch {
-	case name == tableThreads && at <= firstLost:
-		return e.addThread(ctx, e.view.lost[firstLost-at], fields)
-	case name != tableMessages:
+	switch name {
+	case tableMessages:
+	case tableThreads:
+		from, row := e.view.SourceOf(at)
+		if from.Table == "" {
+			return e.addThread(ctx, from.Made[row], fields)
+		}
+		at = row
+		fallthrough
+	default:
 		return e.Editor.Update(ctx, name, at, fields)
 	}
 	var own []table.FieldChange
 	edit := func(name string, edited func(old table.Value) (table.Value, error)) error {
-		old, err := e.readStored(ctx, at>>nthBits, name)
+		old, err := e.readStored(ctx, at>>eventlog.NthBits, name)
 		if err != nil {
 			return err
 		}
@@ -82,7 +79,7 @@ func (e *editor) Update(ctx context.Context, name string, at table.Place, fields
 		var err error
 		if p, patched := f.New.(patch); patched {
 			err = edit(content.Column, p.applyTo)
-		} else if at&nthMask == 0 { // the first event takes the others along
+		} else if at&eventlog.NthMask == 0 { // the first event takes the others along
 			own = append(own, f)
 			if f.Name == "thread_id" && slices.Contains(e.view.columns, fieldResource) {
 				err = edit(fieldResource, func(table.Value) (table.Value, error) { return e.view.threads[column.View(f.New)], nil })
@@ -95,26 +92,22 @@ func (e *editor) Update(ctx context.Context, name string, at table.Place, fields
 	if own = slices.DeleteFunc(own, func(f table.FieldChange) bool { return table.SameValue(f.Old, f.New) }); len(own) == 0 {
 		return nil
 	}
-	return e.Editor.Update(ctx, tableMessages, at>>nthBits, own)
+	return e.Editor.Update(ctx, tableMessages, at>>eventlog.NthBits, own)
 }
 
 // addThread makes the row of a thread that has none.
-func (e *editor) addThread(ctx context.Context, t *thread, fields []table.FieldChange) error {
+func (e *editor) addThread(ctx context.Context, row table.Image, fields []table.FieldChange) error {
 	schema, err := e.Editor.Reader().Schema(ctx)
-	columns := schema.Columns(tableThreads)
-	row := []table.Field{{Name: "title", Value: ""}}
-	for i, value := range t.columnValues(columns) {
-		if value != nil {
-			row = append(row, table.Field{Name: columns[i], Value: value})
-		}
+	if err != nil {
+		return err
 	}
+	row = maps.Clone(row)
+	row["title"] = ""
 	for _, f := range fields {
-		row = slices.DeleteFunc(row, func(o table.Field) bool { return o.Name == f.Name })
-		row = append(row, table.Field{Name: f.Name, Value: f.New})
+		row[f.Name] = f.New
 	}
-	if err == nil {
-		_, err = e.Editor.Insert(ctx, tableThreads, row)
-	}
+	maps.DeleteFunc(row, func(name string, _ any) bool { return !schema.HasColumns(tableThreads, name) })
+	_, err = e.Editor.Insert(ctx, tableThreads, row.Fields())
 	return err
 }
 
@@ -133,10 +126,10 @@ func (e *editor) readStored(ctx context.Context, row table.Place, name string) (
 // Delete implements table.Writer. What else a row is goes with it.
 func (e *editor) Delete(ctx context.Context, name string, at table.Place) error {
 	if name == tableMessages {
-		if at&nthMask != 0 {
+		if at&eventlog.NthMask != 0 {
 			return nil
 		}
-		at >>= nthBits
+		at >>= eventlog.NthBits
 	}
 	return e.Editor.Delete(ctx, name, at)
 }
@@ -156,7 +149,7 @@ func (e *editor) Insert(ctx context.Context, name string, row []table.Field) (ta
 		}
 	}
 	at, err := e.Editor.Insert(ctx, name, own)
-	return at << nthBits, err
+	return at << eventlog.NthBits, err
 }
 
 // applyTo is a content after a change. The copies that older releases read leave: Mastra sends from
@@ -208,18 +201,26 @@ func (e event) callAt(nth int, results bool) docedit.Spot {
 // updateEvent is the difference of an event that a repair changed. A call and its result are in one
 // place: what names the call names both.
 func updateEvent(r *docedit.Row, c *change.Item) error {
-	e := r.Value(columnEvent).(event)
+	e := r.Value(eventlog.ColumnEvent).(event)
 	refuse := func(what string) error {
 		return problem.New(problem.RolledBack, "", "a store of this kind cannot change %s", what)
 	}
-	var p patch
+	var values []value
 	for _, v := range c.Values {
 		switch {
 		case v.Field == change.FieldDelegation, v.Of == change.OfResult && v.Field == session.FieldResultID && !e.first:
+		case v.Of == change.OfItem && v.Field == session.FieldText && !e.first && (v.Is == "" || v.Is == v.Was):
+			for k := e.from; k < e.to; k++ {
+				if p := e.parts[k]; p.Type == typeText && strings.TrimSpace(p.Text) == "" {
+					values = append(values, value{content.Member("parts").Element(k).Member("text"), jsontext.Value(`""`)}) // which is not sent
+				}
+			}
 		case v.Of == change.OfCall && v.Field == session.FieldCallID, v.Of == change.OfResult && v.Field == session.FieldResultID:
-			p.values = append(p.values, value{e.callAt(v.Nth, v.Of == change.OfResult).Member("toolCallId"), docedit.QuoteText(v.Is)})
+			values = append(values, value{e.callAt(v.Nth, v.Of == change.OfResult).Member("toolCallId"), docedit.QuoteText(v.Is)})
+		case v.Of == change.OfCall && v.Field == change.FieldArgs:
+			values = append(values, value{e.callAt(v.Nth, false).Member("args"), jsontext.Value(v.Is)})
 		case v.Of == change.OfResult && v.Field == session.FieldChild:
-			p.values = append(p.values, value{e.callAt(v.Nth, true).Member("result").Member(childMember), docedit.QuoteText(v.Is)})
+			values = append(values, value{e.callAt(v.Nth, true).Member("result").Member(childMember), docedit.QuoteText(v.Is)})
 		default:
 			return refuse(v.Name())
 		}
@@ -231,24 +232,24 @@ func updateEvent(r *docedit.Row, c *change.Item) error {
 		if !e.first {
 			return refuse("where the result of a call is: it is stored with the call")
 		}
-		p.values = append(p.values, value{e.callAt(nth, true), nil})
+		values = append(values, value{e.callAt(nth, true), nil})
 	}
-	if len(p.values) > 0 {
-		r.Set(columnPatch, p)
+	if len(values) > 0 {
+		r.Set(columnPatch, patch{values: values})
 	}
 	return nil
 }
 
 // insertResult is a new result: a row of its own in format 1, and in format 2 a part of its call.
 func (r *reader) insertResult(s *session.Session, it *session.Item, near *docedit.Row, _ string) ([]table.Field, error) {
-	e, res := near.Value(columnEvent).(event), &it.Results[0]
+	e, res := near.Value(eventlog.ColumnEvent).(event), &it.Results[0]
 	if e.first {
-		at := time.UnixMilli(it.Position >> positionBits).UTC().Format("2006-01-02T15:04:05.000Z")
+		at := time.UnixMilli(it.Position >> eventlog.PositionBits).UTC().Format(timeForm)
 		result := `[{"type":"tool-result","toolCallId":` + string(docedit.QuoteText(res.CallID)) + `,"toolName":` + string(docedit.QuoteText(s.ToolBefore(it, res.CallID))) +
 			`,"result":` + string(docedit.QuoteText(res.Text)) + `}]`
 		return []table.Field{
 			{Name: content.Column, Value: result}, {Name: "role", Value: "tool"}, {Name: "type", Value: "tool-result"},
-			{Name: fieldTime, Value: at}, {Name: fieldTime + "Z", Value: at}, {Name: fieldResource, Value: r.threads[s.ID]}, {Name: columnPosition, Value: it.Position},
+			{Name: fieldTime, Value: at}, {Name: fieldTime + "Z", Value: at}, {Name: fieldResource, Value: r.threads[s.ID]}, {Name: eventlog.ColumnPosition, Value: it.Position},
 		}, nil
 	}
 	found := -1
@@ -263,7 +264,7 @@ func (r *reader) insertResult(s *session.Session, it *session.Item, near *docedi
 	if found < 0 {
 		return nil, problem.New(problem.RolledBack, "Check the store again.", "message %s has no call %s without a result", e.id, res.CallID)
 	}
-	p := patch{closed: res.CallID, of: e.place << nthBits}
+	p := patch{closed: res.CallID, of: e.place << eventlog.NthBits}
 	set := func(name, is string) {
 		p.values = append(p.values, value{content.Member("parts").Element(found).Member("toolInvocation").Member(name), jsontext.Value(is)})
 	}
@@ -279,7 +280,7 @@ func (r *reader) insertResult(s *session.Session, it *session.Item, near *docedi
 		set("state", `"result"`)
 		set("result", text)
 	}
-	return []table.Field{{Name: columnPosition, Value: it.Position}, {Name: columnPatch, Value: p}}, nil
+	return []table.Field{{Name: eventlog.ColumnPosition, Value: it.Position}, {Name: columnPatch, Value: p}}, nil
 }
 
 // childOf is the thread of a call of a row, "" for none.
@@ -294,6 +295,19 @@ func (r *reader) childOf(s *session.Session, m *message, id string) (child strin
 	return child
 }
 
+// createThread makes the row of a sub-thread that is gone, as Mastra made it.
+func (r *reader) createThread(s *session.Session, _ eventlog.Row) ([]table.Field, error) {
+	r.threads[s.ID] = r.threads[s.Parent] + "-" + s.Agent
+	if len(s.Items) == 0 || s.Agent == "" || r.parentOf(s.ID) != s.Parent {
+		return nil, problem.New(problem.RolledBack, "", "the id of thread %s does not say that it is below %s", s.ID, s.Parent)
+	}
+	stamp := func(it *session.Item) string { return it.Time.UTC().Format(timeForm) }
+	first, last := stamp(&s.Items[0]), stamp(&s.Items[len(s.Items)-1])
+	return table.Image{
+		"id": s.ID, fieldResource: r.threads[s.ID], "title": "", fieldTime: first, fieldTime + "Z": first, fieldUpdated: last, fieldUpdated + "Z": last,
+	}.Fields(), nil
+}
+
 // refusePart refuses to make a row of a result.
 func refusePart(*session.Session, *change.Item, *docedit.Row, string) ([]table.Field, error) {
 	return nil, problem.New(problem.RolledBack, "", "a result is stored with others, and stays with them")
@@ -302,34 +316,10 @@ func refusePart(*session.Session, *change.Item, *docedit.Row, string) ([]table.F
 // checkRowsStayWhole refuses a change that parts a row, one that puts rows of one millisecond in another
 // order than they are stored in, and one that gives a thread another parent, which its id says.
 func checkRowsStayWhole(_ context.Context, _ table.Writer, sessions []*change.Session) error {
-	refuse := func(text string) error { return problem.New(problem.RolledBack, "", "%s", text) }
-	home := map[string]string{} // of rows that stay
 	for _, s := range sessions {
 		if s.Was != nil && s.Was.Parent != s.Is.Parent {
-			return refuse("the id of a thread says which one started it")
-		}
-		for i := range s.Items {
-			it := &s.Items[i]
-			if it.Was == nil {
-				continue
-			}
-			row := rowOf(it.Was.Key)
-			if other, known := home[row]; known && other != s.Is.ID {
-				return refuse("one row holds a whole turn, and the plan parts it")
-			}
-			home[row] = s.Is.ID
-			if before := max(0, i-1); s.Items[before].Was != nil && it.Is.Position>>positionBits == s.Items[before].Is.Position>>positionBits &&
-				rowOf(s.Items[before].Was.Key) != row && (it.Moves || s.Items[before].Moves || it.At < s.Items[before].At) {
-				return refuse("Mastra orders messages of the same millisecond by their rows, and the plan needs another order")
-			}
+			return problem.New(problem.RolledBack, "", "the id of a thread says which one started it")
 		}
 	}
-	for _, s := range sessions {
-		for _, it := range s.Removed {
-			if _, stays := home[rowOf(it.Key)]; stays {
-				return refuse("one row holds a whole turn, and the plan parts it")
-			}
-		}
-	}
-	return nil
+	return eventlog.CheckWhole(sessions, func(_ string, it *session.Item) string { return rowOf(it.Key) }, func(a, b *change.Item) bool { return !a.Moves && !b.Moves && a.At <= b.At })
 }

@@ -158,7 +158,7 @@ func (p *part) isFinal() bool {
 
 // decodeItem decodes an event.
 func (r *reader) decodeItem(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
-	e := row.Value(columnEvent).(event)
+	e := row.Value(eventlog.ColumnEvent).(event)
 	at := times.Read(e.row["time_created"])
 	if it.Time = at.Time; at.Wrong != "" && e.nth == 0 && e.table == tableMessages {
 		faults = append(faults, session.Fault{Kind: session.BadTime, Field: "time_created", Detail: at.Wrong})
@@ -203,8 +203,8 @@ func showsNUL(args jsontext.Value) bool {
 func (e event) rawRecord() []byte {
 	image := table.Image{}
 	for _, name := range eventColumns {
-		if name != columnEvent && name != columnPosition {
-			image[name] = e.columnValue(name)
+		if name != eventlog.ColumnEvent && name != eventlog.ColumnPosition {
+			image[name] = e.ColumnValue(name)
 		}
 	}
 	if doc := column.Bytes(image["data"]); e.nth == 0 && bytes.Contains(doc, []byte(`"error"`)) {
@@ -235,7 +235,7 @@ type message struct {
 // markBroken marks a record that opencode cannot load, and no session with it.
 func (m *message) markBroken(why string, whole bool) session.Fault {
 	m.Kind = session.Other
-	m.addMeaning(m.columnValue("data"))
+	m.addMeaning(m.ColumnValue("data"))
 	return session.Fault{Kind: session.Undecodable, Field: "data", Detail: why, Whole: whole, Unloads: !whole}
 }
 

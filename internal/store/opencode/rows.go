@@ -8,6 +8,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -16,30 +17,28 @@ import (
 // its calls, a part that cannot be read. The columns of the events are those of
 // tableMessages and the following.
 type joined struct {
-	table.Reader
-	sessions, tables []string // with sessions, and with messages
+	*eventlog.Parted
+	tables []string // with messages
 
 	mu    sync.Mutex
 	ranks map[string]int64 // of messages that began in one millisecond: how many did before
 }
 
 func newJoined(db table.Reader) *joined {
-	return &joined{Reader: db, sessions: []string{tableSessions}, ranks: map[string]int64{}}
+	j := &joined{ranks: map[string]int64{}}
+	j.Parted = &eventlog.Parted{Reader: db, Sessions: tableSessions, Events: tableMessages, From: []eventlog.Source{{Table: tableSessions}}, List: j.listEvents, Load: j.loadEvents}
+	return j
 }
 
-// The columns that an event has besides those of its row.
-const (
-	columnParts    = "parts"    // of a message: the rows of its parts
-	columnPosition = "position" // see order
-	columnEvent    = "event"    // the event itself, in memory
-)
+// columnParts are the rows of the parts of a message, a column that an event has besides those of its row.
+const columnParts = "parts"
 
 var (
 	messageColumns = []string{"id", "session_id", "time_created", "time_updated", "data"}
 	partColumns    = []string{"id", "message_id", "session_id", "time_created", "time_updated", "data"}
 	columnsOf      = map[string][]string{tableMessages: messageColumns, tableDraft: {"id", "session_id", "time_created", "time_updated", "data", "type", "seq"}}
 	orderOf        = map[string]string{tableMessages: "time_created", tableDraft: "seq"}
-	eventColumns   = []string{"id", "session_id", "time_created", "time_updated", "data", columnParts, columnPosition, columnEvent}
+	eventColumns   = []string{"id", "session_id", "time_created", "time_updated", "data", columnParts, eventlog.ColumnPosition, eventlog.ColumnEvent}
 )
 
 // stored is a message with its parts, which are sorted by their ids.
@@ -67,32 +66,26 @@ type event struct {
 	nth int
 }
 
-// A place of an event is that of its message's row, which table that is in, and the number of
-// the part.
-const (
-	nthBits     = 16
-	nthMask     = 1<<nthBits - 1
-	draftBit    = 1 << nthBits
-	sessionBits = 1 // tells the tables of sessions apart in the place of one
-)
+// draftBit tells the tables of messages apart in the place of an event.
+const draftBit = 1 << eventlog.NthBits
 
 func placeOf(row table.Place, from string, nth int) table.Place {
-	at := row<<(nthBits+1) | table.Place(min(nth, nthMask))
+	at := row<<(eventlog.NthBits+1) | table.Place(min(nth, eventlog.NthMask))
 	if from == tableDraft {
 		at |= draftBit
 	}
 	return at
 }
 
-// listEvents lists the events of a message: itself, and what it holds.
-func (m *stored) listEvents() []event {
-	events := []event{{m, 0}}
+// eachEvent hands over the events of a message: itself, and what it holds.
+func (m *stored) eachEvent(fn func(at table.Place, e eventlog.Valued) error) error {
+	err := fn(placeOf(m.place, m.table, 0), event{m, 0})
 	for i := range m.parts {
-		if p := &m.parts[i]; m.wrong == "" && (p.wrong != "" || p.isFinal() && m.info.Role == roleAssistant) {
-			events = append(events, event{m, i + 1})
+		if p := &m.parts[i]; err == nil && m.wrong == "" && (p.wrong != "" || p.isFinal() && m.info.Role == roleAssistant) {
+			err = fn(placeOf(m.place, m.table, i+1), event{m, i + 1})
 		}
 	}
-	return events
+	return err
 }
 
 // eventPart is the part that an event is, nil for a message.
@@ -103,16 +96,16 @@ func (e event) eventPart() *part {
 	return &e.parts[e.nth-1]
 }
 
-// columnValue is the value of a column.
-func (e event) columnValue(name string) table.Value {
+// ColumnValue implements eventlog.Valued.
+func (e event) ColumnValue(name string) table.Value {
 	p := e.eventPart()
 	switch {
-	case name == columnEvent:
+	case name == eventlog.ColumnEvent:
 		return e
-	case name == columnPosition && p != nil && p.wrong != "": // behind all results, which a repair adds to
-		return positionOf(e.began, e.rank, nthMask/2+e.nth)
-	case name == columnPosition:
-		return positionOf(e.began, e.rank, e.nth)
+	case name == eventlog.ColumnPosition && p != nil && p.wrong != "": // behind all results, which a repair adds to
+		return eventlog.PackPosition(e.began, e.rank, eventlog.NthMask/2+e.nth)
+	case name == eventlog.ColumnPosition:
+		return eventlog.PackPosition(e.began, e.rank, e.nth)
 	case name == columnParts && e.nth == 0 && e.table == tableMessages:
 		return string(e.encodeParts())
 	case p != nil && (name == "id" || name == "data"):
@@ -152,7 +145,7 @@ func (j *joined) Schema(ctx context.Context) (table.Schema, error) {
 		}
 	}
 	events.Indexes = []table.Index{{Name: "id", Columns: []string{"id"}, Unique: true}} // of both tables
-	sessions := table.Table{Indexes: tables[j.sessions[0]].Indexes}
+	sessions := table.Table{Indexes: tables[j.From[0].Table].Indexes}
 	for _, name := range sessionColumns {
 		sessions.Columns = append(sessions.Columns, table.Column{Name: name})
 	}
@@ -160,98 +153,25 @@ func (j *joined) Schema(ctx context.Context) (table.Schema, error) {
 	return schema, nil
 }
 
-// Stored implements eventlog.View.
-func (j *joined) Stored() table.Reader { return j.Reader }
-
-// About has no numbers of rows for people: those of events are not those of rows.
-func (j *joined) About() table.About {
-	about := j.Reader.About()
-	about.Moving = true
-	return about
-}
-
-// scanSessions hands over the sessions of all tables.
-func (j *joined) scanSessions(ctx context.Context, s table.Selection, fn func(at table.Place, row []table.Value) error) (lost []session.Fault, err error) {
-	schema, err := j.Reader.Schema(ctx)
-	if err != nil {
-		return nil, err
-	}
-	wanted := s.Columns
-	for n, name := range j.sessions {
-		there, spread := schema.Present(name, wanted)
-		s.Table, s.Columns = name, there
-		faults, err := j.Reader.Scan(ctx, s, func(at table.Place, row []table.Value) error {
-			return fn(at<<sessionBits|table.Place(n), spread(row))
-		})
-		if lost = append(lost, faults...); err != nil {
-			return lost, err
-		}
-	}
-	return lost, nil
-}
-
-// readSessionRows hands over the sessions at places.
-func (j *joined) readSessionRows(ctx context.Context, columns []string, places []table.Place, fn func(n int, row []table.Value) error) (unread []int, err error) {
-	schema, err := j.Reader.Schema(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for n, name := range j.sessions {
-		var rows []table.Place
-		var at []int
-		for i, place := range places {
-			if int(place&1) == n {
-				rows, at = append(rows, place>>sessionBits), append(at, i)
-			}
-		}
-		there, spread := schema.Present(name, columns)
-		missing, err := j.Reader.Rows(ctx, name, there, rows, func(n int, row []table.Value) error { return fn(at[n], spread(row)) })
-		if err != nil {
-			return nil, err
-		}
-		for _, i := range missing {
-			unread = append(unread, at[i])
-		}
-	}
-	return unread, nil
-}
-
-// Scan implements table.Reader.
-func (j *joined) Scan(ctx context.Context, s table.Selection, fn func(at table.Place, row []table.Value) error) ([]session.Fault, error) {
-	switch s.Table {
-	case tableMessages:
-	case tableSessions:
-		return j.scanSessions(ctx, s, fn)
-	default:
-		return j.Reader.Scan(ctx, s, fn)
-	}
+func (j *joined) listEvents(ctx context.Context, s table.Selection, fn func(at table.Place, e eventlog.Valued) error) ([]session.Fault, error) {
 	heads, lost, err := j.listHeads(ctx, s)
 	if err != nil {
 		return lost, err
 	}
-	err = j.loadMessages(ctx, heads, func(m *stored) error {
-		for _, e := range m.listEvents() {
-			if err := fn(placeOf(m.place, m.table, e.nth), e.columnValues(s.Columns)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, func(h head) error { // its row is read again with the texts, and told of there
-		m := &stored{head: h, row: table.Image{"id": h.id, "session_id": h.session, "time_created": h.began}}
-		return fn(h.at, event{m, 0}.columnValues(s.Columns))
+	return lost, j.loadMessages(ctx, heads, func(m *stored) error { return m.eachEvent(fn) }, func(h head) error { // its row is read again with the texts, and told of there
+		return fn(h.at, event{&stored{head: h, row: table.Image{"id": h.id, "session_id": h.session, "time_created": h.began}}, 0})
 	})
-	if err == table.Enough { //nolint:errorlint // it is given back as it is
-		err = nil
-	}
-	return lost, err
 }
 
-func (e event) columnValues(columns []string) []table.Value {
-	row := make([]table.Value, len(columns))
-	for i, name := range columns {
-		row[i] = e.columnValue(name)
+func (j *joined) loadEvents(ctx context.Context, records []table.Place, fn func(at table.Place, e eventlog.Valued) error) error {
+	heads := make([]head, len(records))
+	for i, at := range records {
+		heads[i] = head{table: tableMessages, at: at}
+		if at&draftBit != 0 {
+			heads[i].table = tableDraft
+		}
 	}
-	return row
+	return j.loadMessages(ctx, heads, func(m *stored) error { return m.eachEvent(fn) }, func(head) error { return nil })
 }
 
 // listHeads lists the messages of a selection, by session and in their order.
@@ -331,7 +251,7 @@ func (j *joined) readMessages(ctx context.Context, heads []head) ([]*stored, err
 		var at []int
 		for i := range heads {
 			if heads[i].table == from {
-				places, at = append(places, heads[i].at>>(nthBits+1)), append(at, i)
+				places, at = append(places, heads[i].at>>(eventlog.NthBits+1)), append(at, i)
 			}
 		}
 		columns := columnsOf[from]
@@ -389,47 +309,4 @@ func (j *joined) readParts(ctx context.Context, messages []*stored) error {
 		})
 	}
 	return err
-}
-
-// Rows implements table.Reader.
-func (j *joined) Rows(ctx context.Context, name string, columns []string, places []table.Place, fn func(n int, row []table.Value) error) (unread []int, err error) {
-	switch name {
-	case tableMessages:
-	case tableSessions:
-		return j.readSessionRows(ctx, columns, places, fn)
-	default:
-		return j.Reader.Rows(ctx, name, columns, places, fn)
-	}
-	wanted := map[table.Place]int{}
-	var heads []head
-	known := map[table.Place]bool{}
-	for n, at := range places {
-		wanted[at] = n
-		h := head{table: tableMessages, at: at &^ nthMask}
-		if h.at&draftBit != 0 {
-			h.table = tableDraft
-		}
-		if !known[h.at] {
-			known[h.at], heads = true, append(heads, h)
-		}
-	}
-	err = j.loadMessages(ctx, heads, func(m *stored) error {
-		for _, e := range m.listEvents() {
-			at := placeOf(m.place, m.table, e.nth)
-			n, ok := wanted[at]
-			if !ok {
-				continue
-			}
-			delete(wanted, at)
-			if err := fn(n, e.columnValues(columns)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, func(head) error { return nil })
-	for _, n := range wanted {
-		unread = append(unread, n)
-	}
-	slices.Sort(unread)
-	return unread, err
 }

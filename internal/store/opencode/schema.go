@@ -57,7 +57,9 @@ const newest = "20260622202450_simplify_session_input"
 const kindName = "opencode"
 
 // Kind is opencode's row in the table of adapters.
-var Kind = eventlog.Kind(store.Kind{Name: kindName, Title: kindName, Locations: listLocations, Open: openDatabase, Edit: openEdit}, detectTables, examined)
+var Kind = eventlog.KindThrough(store.Kind{Name: kindName, Title: kindName, Locations: listLocations}, detectTables, examined,
+	func(db table.Reader) table.Reader { return newJoined(db) },
+	func(e table.Editor) table.Editor { return &editor{Editor: e, view: newJoined(e.Reader())} })
 
 // programs are those that keep such a database, by the folder and the name of the file
 // below the folder for data (Global.Path.data and Database.Path in each one's source).
@@ -105,13 +107,6 @@ func detectTables(_ context.Context, _ table.Reader, stored table.Schema) store.
 	return store.Detection{}
 }
 
-// openDatabase reads everything but texts.
-func openDatabase(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
-	wrapped := *src
-	wrapped.DB = newJoined(src.DB)
-	return eventlog.OpenBy(ctx, &wrapped, opts, examined)
-}
-
 // reader is what is known of a database while its sessions are read.
 type reader struct {
 	*joined
@@ -128,7 +123,7 @@ type reader struct {
 // the new core, and leaves them empty.
 func examined(ctx context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
 	j := db.(*joined)
-	j.sessions, j.tables = []string{tableSessions}, []string{tableMessages}
+	j.From, j.tables = []eventlog.Source{{Table: tableSessions}}, []string{tableMessages}
 	layout := (&reader{joined: j}).buildLayout()
 	facts := session.Store{
 		Kind: kindName, Title: titleOf(db.About().Name),
@@ -141,11 +136,11 @@ func examined(ctx context.Context, db table.Reader, stored table.Schema) (sessio
 		j.tables = append(j.tables, tableDraft)
 	}
 	if c.second > 0 || c.moved || bare {
-		j.sessions, j.tables = []string{tableSessions, tableSecond}, []string{tableMessages, tableDraft}
+		j.From, j.tables = append(j.From, eventlog.Source{Table: tableSecond}), []string{tableMessages, tableDraft}
 		facts.Generation, facts.ReadOnly = "2", "it is a database of opencode 2, and nobody knows what opencode 2 makes of a row that another program changed"
 	}
 	if c.moved || bare {
-		j.sessions, j.tables = []string{tableSecond}, []string{tableDraft}
+		j.From, j.tables = j.From[1:], []string{tableDraft}
 		facts.Faults = c.reportHidden()
 	}
 	facts.Runtime = runtimeOf(facts.Title, c.messages > 0 && slices.Contains(j.tables, tableMessages))
@@ -246,35 +241,18 @@ func (r *reader) buildLayout() *eventlog.Layout {
 	return &eventlog.Layout{
 		Sessions: eventlog.Table{Name: tableSessions, Columns: sessionColumns, Key: []string{"id"}, Parent: "parent_id"},
 		Events:   eventlog.Table{Name: tableMessages, Columns: eventColumns, Key: []string{"session_id"}, ID: "id"},
-		Place:    []string{columnPosition},
-		Order: func(_ table.Place, place eventlog.Row) (position, tie int64) {
-			position, _ = column.Int(place.Value(columnPosition))
-			return position, 0
-		},
+		Place:    []string{eventlog.ColumnPosition}, Order: eventlog.OrderByPosition,
 		Session: sessionOf, Item: r.decodeItem, Gather: r.findStrays, Finish: r.finishSession, Relate: r.relateItems,
-		Said: []string{"data", columnEvent}, Content: comparedContent,
-		LinkColumns: []string{columnEvent}, Links: listLinks, OneID: true,
+		Said: []string{"data", eventlog.ColumnEvent}, Content: comparedContent,
+		LinkColumns: []string{eventlog.ColumnEvent}, Links: listLinks, OneID: true,
 		Prepare: r.prepareTables,
-		Write:   eventlog.Write{Insert: insertResult, Update: updateEvent, OtherTables: refuseSeparation, Tied: func(a, b int64) bool { return a>>positionBits == b>>positionBits }},
+		Write:   eventlog.Write{Insert: insertResult, Update: updateEvent, OtherTables: refuseSeparation, Tied: eventlog.OneTime},
 	}
-}
-
-// Messages of one millisecond stand in the order of their ids, and what they hold behind
-// them, in the order of the ids of parts. A position is the millisecond, with room for both.
-const (
-	rankBits     = 6
-	positionBits = nthBits + rankBits
-	mostTime     = 1 << (63 - positionBits)
-)
-
-func positionOf(began, rank int64, nth int) int64 {
-	began = max(0, min(began, mostTime-1))
-	return began<<positionBits | min(rank, 1<<rankBits-1)<<nthBits | int64(min(nth, nthMask))
 }
 
 // listLinks lists the sessions that a message's calls started.
 func listLinks(row eventlog.Row) (ids []string) {
-	e, _ := row.Value(columnEvent).(event)
+	e, _ := row.Value(eventlog.ColumnEvent).(event)
 	if e.stored == nil || e.nth > 0 {
 		return nil
 	}
@@ -328,7 +306,7 @@ var times = column.Times{
 // sessionOf is the session of a row, without items.
 func sessionOf(row eventlog.Row) *session.Session {
 	s := &session.Session{
-		ID: column.Text(row.Value("id")), Title: column.Text(row.Value("title")), Tick: time.Millisecond, TickBits: positionBits,
+		ID: column.Text(row.Value("id")), Title: column.Text(row.Value("title")), Tick: time.Millisecond, TickBits: eventlog.PositionBits,
 		Forked: row.Value("fork_session_id") != nil, CallOrder: true,
 	}
 	var model struct {
@@ -351,7 +329,7 @@ func (r *reader) finishSession(s *session.Session) {
 	behind := false // opencode compares ids, also with that of a message that is gone (cleanup in session/revert.ts)
 	for i := range s.Items {
 		it := &s.Items[i]
-		if it.Position&nthMask == 0 { // a message: what it holds goes with it
+		if it.Position&eventlog.NthMask == 0 { // a message: what it holds goes with it
 			behind = reverted != "" && (it.Key > reverted || it.Key == reverted && !kept)
 		}
 		if behind {
@@ -446,7 +424,7 @@ func findStalled(s *session.Session) {
 func (r *reader) relateItems(s *session.Session) {
 	for i := range s.Items {
 		it := &s.Items[i]
-		if it.Table == "" && i > 0 && it.Position>>nthBits == s.Items[i-1].Position>>nthBits {
+		if it.Table == "" && i > 0 && eventlog.OneRecord(it.Position, s.Items[i-1].Position) {
 			it.Home = s.Items[i-1].Home
 		}
 		sent, open := r.open.Load(it.Key)

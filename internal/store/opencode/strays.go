@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
 )
 
 // family is a tree, and how its sessions hang together.
@@ -72,7 +73,9 @@ func (f *family) markCopies(tree *session.Tree) {
 		for _, s := range slices.Concat(f.above[child], f.callers[child.ID]) {
 			for _, i := range said[of(s, it)] {
 				if s != child {
-					markCopy(heldBy(s.Items[i:]), heldBy(child.Items[at:]), child.ID)
+					if copied, from := heldBy(s.Items[i:]), heldBy(child.Items[at:]); from.HoldsTurn(&copied) {
+						copied.SetHome(child.ID, true)
+					}
 				}
 			}
 		}
@@ -80,32 +83,12 @@ func (f *family) markCopies(tree *session.Tree) {
 }
 
 // heldBy are the message that a list begins with, and the results that it holds.
-func heldBy(items []session.Item) []session.Item {
-	n := slices.IndexFunc(items, func(it session.Item) bool { return it.Position>>nthBits != items[0].Position>>nthBits })
+func heldBy(items []session.Item) eventlog.Turn {
+	n := slices.IndexFunc(items, func(it session.Item) bool { return !eventlog.OneRecord(it.Position, items[0].Position) })
 	if n < 0 {
-		return items
+		n = len(items)
 	}
-	return items[:n]
-}
-
-// markCopy marks a message with its results that says nothing which another one does not.
-func markCopy(copied, from []session.Item, home string) {
-	if copied[0].Text != from[0].Text && !copied[0].Flags.Has(session.Blank) {
-		return
-	}
-	for _, c := range copied[0].Calls {
-		if !slices.ContainsFunc(from[0].Calls, func(o session.Call) bool { return o.ID == c.ID && o.Name == c.Name }) {
-			return
-		}
-	}
-	for i := range copied[1:] {
-		if !slices.ContainsFunc(from[1:], func(o session.Item) bool { return o.Meaning == copied[1+i].Meaning }) {
-			return
-		}
-	}
-	for i := range copied {
-		copied[i].Home, copied[i].Copied = home, true
-	}
+	return eventlog.Turn{Items: items[:n]}
 }
 
 // findStrays tells which messages another session's run stored than the one that they are in.

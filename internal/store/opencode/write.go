@@ -13,26 +13,12 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
-
-// openEdit opens a database for repair or undo.
-func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
-	wrapped := *src
-	wrapped.Edit = func(ctx context.Context) (table.Editor, error) {
-		e, err := src.Edit(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return &editor{Editor: e, view: newJoined(e.Reader())}, nil
-	}
-	return eventlog.Edit(ctx, &wrapped, examined)
-}
 
 // editor writes changes of events into the rows that they are made of.
 type editor struct {
@@ -54,7 +40,7 @@ func (e *editor) Revert(ctx context.Context, journal []byte, _ ...string) error 
 
 // loadMessage loads the message of an event as it is now. Its parts keep their numbers.
 func (e *editor) loadMessage(ctx context.Context, at table.Place) (*stored, error) {
-	at &^= nthMask
+	at &^= eventlog.NthMask
 	if at&draftBit != 0 {
 		return nil, problem.New(problem.RolledBack, "", "%s", ownRows)
 	}
@@ -77,12 +63,13 @@ const ownRows = "sessctl does not change the rows of the new core of opencode, w
 func (e *editor) Update(ctx context.Context, name string, at table.Place, fields []table.FieldChange) error {
 	switch {
 	case name == tableSessions:
-		return e.Editor.Update(ctx, e.view.sessions[at&1], at>>sessionBits, fields)
+		from, row := e.view.SourceOf(at)
+		return e.Editor.Update(ctx, from.Table, row, fields)
 	case name != tableMessages:
 		return e.Editor.Update(ctx, name, at, fields)
 	}
 	m, err := e.loadMessage(ctx, at)
-	if nth := int(at & nthMask); nth > 0 && err == nil {
+	if nth := int(at & eventlog.NthMask); nth > 0 && err == nil {
 		for _, f := range fields {
 			if f.Name == "data" && err == nil {
 				err = e.updatePart(ctx, event{m, nth}.eventPart(), f.Name, f.New)
@@ -163,7 +150,7 @@ func (e *editor) Delete(ctx context.Context, name string, at table.Place) error 
 	if err != nil {
 		return err
 	}
-	if nth := int(at & nthMask); nth > 0 {
+	if nth := int(at & eventlog.NthMask); nth > 0 {
 		if p := (event{m, nth}).eventPart(); p.wrong != "" {
 			return e.deletePart(ctx, p)
 		}
@@ -183,7 +170,7 @@ func (e *editor) Insert(ctx context.Context, name string, row []table.Field) (ta
 	for _, f := range row {
 		values[f.Name] = f.Value
 	}
-	of, ok := values[columnEvent].(ended)
+	of, ok := values[eventlog.ColumnEvent].(ended)
 	if name != tableMessages || !ok {
 		return e.Editor.Insert(ctx, name, row)
 	}
@@ -201,7 +188,7 @@ func (e *editor) Insert(ctx context.Context, name string, row []table.Field) (ta
 
 // insertResult finds the call that a new result answers: eventlog's neighbour is of its message.
 func insertResult(s *session.Session, it *session.Item, near *docedit.Row, _ string) ([]table.Field, error) {
-	e, _ := near.Value(columnEvent).(event)
+	e, _ := near.Value(eventlog.ColumnEvent).(event)
 	if e.table == tableDraft {
 		return nil, problem.New(problem.RolledBack, "", "%s", ownRows)
 	}
@@ -222,12 +209,12 @@ func insertResult(s *session.Session, it *session.Item, near *docedit.Row, _ str
 			continue
 		}
 		if nth--; nth == -1 && !p.isFinal() {
-			at := positionOf(e.began, e.rank, i+1)
+			at := eventlog.PackPosition(e.began, e.rank, i+1)
 			if slices.ContainsFunc(s.Items, func(o session.Item) bool { return o.Table != "" && (o.Position < it.Position) != (o.Position < at) }) {
 				return nil, problem.New(problem.RolledBack, "", "%s", crossed)
 			}
 			return []table.Field{
-				{Name: "id", Value: p.row["id"]}, {Name: columnPosition, Value: it.Position}, {Name: columnEvent, Value: ended{event{e.stored, i + 1}, p.composeState(r)}},
+				{Name: "id", Value: p.row["id"]}, {Name: eventlog.ColumnPosition, Value: it.Position}, {Name: eventlog.ColumnEvent, Value: ended{event{e.stored, i + 1}, p.composeState(r)}},
 			}, nil
 		}
 	}
@@ -284,7 +271,7 @@ func timeOf(row table.Image, columns ...string) string {
 
 // updateEvent is the difference of an event that a repair changed.
 func updateEvent(r *docedit.Row, c *change.Item) error {
-	e, _ := r.Value(columnEvent).(event)
+	e, _ := r.Value(eventlog.ColumnEvent).(event)
 	d := &difference{Row: r, m: e.stored, parts: make([]table.Image, len(e.parts))}
 	for i := range e.parts {
 		d.parts[i] = e.parts[i].row
@@ -309,25 +296,16 @@ func updateEvent(r *docedit.Row, c *change.Item) error {
 // its call, and one in which messages of one millisecond stand in another order than their
 // ids.
 func refuseSeparation(_ context.Context, _ table.Writer, sessions []*change.Session) error {
-	for _, s := range sessions {
-		var last *session.Item
-		for i := range s.Items {
-			if it := s.Items[i].Is; it.Role == session.User || it.Role == session.Assistant {
-				if last != nil && last.Position>>positionBits == it.Position>>positionBits && last.Key > it.Key {
-					return problem.New(problem.RolledBack, "", "messages of one millisecond are ordered by their ids, and the plan has them in another order")
-				}
-				last = it
-			}
-		}
-		for _, it := range s.Removed {
-			if it.Role == session.Tool && slices.ContainsFunc(s.Items, func(c change.Item) bool {
-				return c.Was != nil && c.Was.Role != session.Tool && c.From == s.Was.ID && c.Was.Position>>nthBits == it.Position>>nthBits
-			}) {
-				return problem.New(problem.RolledBack, "", "a result is stored in the row of its call, and leaves with that")
-			}
-		}
+	type row struct {
+		in string
+		at int64
 	}
-	return nil
+	return eventlog.CheckWhole(sessions, func(in string, it *session.Item) row {
+		if it.Kind == session.Other { // it may leave alone
+			return row{it.Key, 0}
+		}
+		return row{in, it.Position >> eventlog.NthBits}
+	}, func(a, b *change.Item) bool { return b.Is.Role == session.Tool || a.Is.Key <= b.Is.Key })
 }
 
 // difference is what becomes of a message and its parts.
@@ -512,7 +490,7 @@ func (d *difference) endAnswer() error {
 // be read, are events of their own.
 func comparedContent(name string, value any) any {
 	e, _ := value.(event)
-	if name != columnEvent || e.nth > 0 || e.stored == nil {
+	if name != eventlog.ColumnEvent || e.nth > 0 || e.stored == nil {
 		return value
 	}
 	var said []byte

@@ -101,12 +101,21 @@ type Selection struct {
 // Glance hands some columns of the rows of a table to fn: nil for those that it does not have,
 // and no rows of a table without the first. It is a scan with Selection.Glance.
 func Glance(ctx context.Context, db Reader, name string, columns []string, fn func(row []Value)) (lost []session.Fault, err error) {
+	return GlanceAt(ctx, db, name, columns, nil, fn)
+}
+
+// GlanceAt is Glance of the rows with some values of the first column, of all for nil. Others may come, too.
+func GlanceAt(ctx context.Context, db Reader, name string, columns []string, keys [][]Value, fn func(row []Value)) (lost []session.Fault, err error) {
 	stored, err := db.Schema(ctx)
 	if err != nil || !stored.HasColumns(name, columns[0]) {
 		return nil, err
 	}
 	there, spread := stored.Present(name, columns)
-	return db.Scan(ctx, Selection{Table: name, Columns: there, Glance: true}, func(_ Place, row []Value) error {
+	s := Selection{Table: name, Columns: there, Glance: true}
+	if keys != nil {
+		s.Key, s.Keys = columns[:1], keys
+	}
+	return db.Scan(ctx, s, func(_ Place, row []Value) error {
 		fn(spread(row))
 		return nil
 	})

@@ -1,0 +1,213 @@
+package eventlog
+
+import (
+	"context"
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/table"
+)
+
+// A position of an event in a Parted database is the millisecond of its record, the rank of that
+// among those of the same time, and the number of the event in it; its place is that of the
+// record and the number.
+const (
+	NthBits      = 15
+	NthMask      = 1<<NthBits - 1
+	PositionBits = NthBits + rankBits
+	LastTime     = 1<<(63-PositionBits) - 1 // in milliseconds
+
+	rankBits = 6
+)
+
+// PackPosition packs a position.
+func PackPosition(began, rank int64, nth int) int64 {
+	return max(0, min(began, LastTime))<<PositionBits | min(rank, 1<<rankBits-1)<<NthBits | int64(min(nth, NthMask))
+}
+
+// OneRecord reports of two positions in a session whether they are of one record.
+func OneRecord(a, b int64) bool { return a>>NthBits == b>>NthBits }
+
+// OneTime is Write.Tied of a Parted database.
+func OneTime(a, b int64) bool { return a>>PositionBits == b>>PositionBits }
+
+// The columns that an event has besides those of its record.
+const (
+	ColumnPosition = "position"
+	ColumnEvent    = "event" // the event itself, in memory
+)
+
+// OrderByPosition is Layout.Order of a Parted database.
+func OrderByPosition(_ table.Place, row Row) (at, tie int64) {
+	at, _ = column.Int(row.Value(ColumnPosition))
+	return at, 0
+}
+
+// Parted is a View of a database in which a record is several events, as a message with the results
+// that it holds, and which may have sessions in several places.
+type Parted struct {
+	table.Reader
+	Sessions, Events string // the tables that are shown so
+	From             []Source
+	// List hands the events of a selection over, and Load those of some records.
+	List func(ctx context.Context, s table.Selection, fn func(at table.Place, e Valued) error) ([]session.Fault, error)
+	Load func(ctx context.Context, records []table.Place, fn func(at table.Place, e Valued) error) error
+}
+
+// Source is where sessions are: a table, or rows that are stored in none.
+type Source struct {
+	Table string
+	Made  []table.Image
+}
+
+// SourceOf is the source of a session, and its place there.
+func (p *Parted) SourceOf(at table.Place) (from *Source, row table.Place) {
+	return &p.From[at&1], at >> 1
+}
+
+// Valued is an event as a row.
+type Valued interface {
+	ColumnValue(name string) table.Value
+}
+
+// made is a row that is stored in no table.
+type made table.Image
+
+func (m made) ColumnValue(name string) table.Value { return m[name] }
+
+func valuesOf(e Valued, columns []string) []table.Value {
+	row := make([]table.Value, len(columns))
+	for i, name := range columns {
+		row[i] = e.ColumnValue(name)
+	}
+	return row
+}
+
+// Stored implements View.
+func (p *Parted) Stored() table.Reader { return p.Reader }
+
+// About has no numbers of rows for people: those of events are not those of rows.
+func (p *Parted) About() table.About {
+	about := p.Reader.About()
+	about.Moving = true
+	return about
+}
+
+// Scan implements table.Reader.
+func (p *Parted) Scan(ctx context.Context, s table.Selection, fn func(at table.Place, row []table.Value) error) ([]session.Fault, error) {
+	switch s.Table {
+	case p.Events:
+		lost, err := p.List(ctx, s, func(at table.Place, e Valued) error { return fn(at, valuesOf(e, s.Columns)) })
+		if err == table.Enough { //nolint:errorlint // it is given back as it is
+			err = nil
+		}
+		return lost, err
+	case p.Sessions:
+		return p.scanSessions(ctx, s, fn)
+	}
+	return p.Reader.Scan(ctx, s, fn)
+}
+
+func (p *Parted) scanSessions(ctx context.Context, s table.Selection, fn func(at table.Place, row []table.Value) error) (lost []session.Fault, err error) {
+	schema, err := p.Reader.Schema(ctx)
+	wanted, ended := s.Columns, error(nil)
+	for n, from := range p.From {
+		hand := func(at table.Place, row []table.Value) error {
+			ended = fn(at<<1|table.Place(n), row)
+			return ended
+		}
+		if from.Table != "" && err == nil {
+			there, spread := schema.Present(from.Table, wanted)
+			var faults []session.Fault
+			s.Table, s.Columns = from.Table, there
+			faults, err = p.Reader.Scan(ctx, s, func(at table.Place, row []table.Value) error { return hand(at, spread(row)) })
+			lost = append(lost, faults...)
+		}
+		for i := 0; i < len(from.Made) && err == nil && ended == nil; i++ {
+			err = hand(table.Place(i), valuesOf(made(from.Made[i]), wanted))
+		}
+	}
+	return lost, err
+}
+
+// Rows implements table.Reader.
+func (p *Parted) Rows(ctx context.Context, name string, columns []string, places []table.Place, fn func(n int, row []table.Value) error) (unread []int, err error) {
+	switch name {
+	case p.Events:
+	case p.Sessions:
+		return p.sessionRows(ctx, columns, places, fn)
+	default:
+		return p.Reader.Rows(ctx, name, columns, places, fn)
+	}
+	wanted, records := make(map[table.Place]int, len(places)), []table.Place{}
+	for n, at := range places {
+		wanted[at] = n
+		if record := at &^ NthMask; !slices.Contains(records[max(0, len(records)-1):], record) { // events of a record come together
+			records = append(records, record)
+		}
+	}
+	err = p.Load(ctx, records, func(at table.Place, e Valued) error {
+		n, ok := wanted[at]
+		if delete(wanted, at); !ok {
+			return nil
+		}
+		return fn(n, valuesOf(e, columns))
+	})
+	for _, n := range wanted {
+		unread = append(unread, n)
+	}
+	slices.Sort(unread)
+	return unread, err
+}
+
+func (p *Parted) sessionRows(ctx context.Context, columns []string, places []table.Place, fn func(n int, row []table.Value) error) (unread []int, err error) {
+	schema, err := p.Reader.Schema(ctx)
+	for n := range p.From {
+		var rows []table.Place
+		var at []int
+		for i, place := range places {
+			switch from, row := p.SourceOf(place); {
+			case err != nil || from != &p.From[n]:
+			case from.Table != "":
+				rows, at = append(rows, row), append(at, i)
+			default:
+				err = fn(i, valuesOf(made(from.Made[row]), columns))
+			}
+		}
+		if len(rows) == 0 || err != nil {
+			continue
+		}
+		there, spread := schema.Present(p.From[n].Table, columns)
+		var missing []int
+		missing, err = p.Reader.Rows(ctx, p.From[n].Table, there, rows, func(n int, row []table.Value) error { return fn(at[n], spread(row)) })
+		for _, i := range missing {
+			unread = append(unread, at[i])
+		}
+	}
+	return unread, err
+}
+
+// KindThrough is Kind for stores that a view shows, whose changes an editor writes into the records.
+func KindThrough(k store.Kind, detect func(ctx context.Context, db table.Reader, stored table.Schema) store.Detection, reread Reread,
+	view func(db table.Reader) table.Reader, editor func(e table.Editor) table.Editor,
+) store.Kind {
+	k.Open = func(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+		shown := *src
+		shown.DB = view(src.DB)
+		return OpenBy(ctx, &shown, opts, reread)
+	}
+	k.Edit = func(ctx context.Context, src *store.Source) (store.Editor, error) {
+		shown := *src
+		shown.Edit = func(ctx context.Context) (table.Editor, error) {
+			e, err := src.Edit(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return editor(e), nil
+		}
+		return Edit(ctx, &shown, reread)
+	}
+	return Kind(k, detect, reread)
+}
