@@ -123,6 +123,9 @@ func (p *Profile) ErrorText(rule string, at Said) string {
 func (s *Subject) hintProfile(store *session.Store, parent *Subject) (*Profile, string) {
 	known := profileOf(s.Model)
 	switch {
+	case store.Profile != "":
+		own := FindProfile(store.Profile)
+		return own, store.Title + " stores items of " + own.Title
 	case known != nil:
 		return known, "model " + s.Model
 	case s.Model != "":

@@ -28,6 +28,9 @@ var mostShown = 200_000
 // in the order in which they speak first. Where the last speaker has no branch, it
 // is the one that goes on, and comes first.
 func (p *Pass) splitViewers(s *Subject) []*Subject {
+	if branch.ByNames(p.Store.BranchModel) {
+		return p.splitBranches(s)
+	}
 	if !p.Store.ForeignText && !branch.ByLabel(p.Store.BranchModel) || len(s.Replay.Delegations) > 0 {
 		return []*Subject{s}
 	}
@@ -56,6 +59,31 @@ func (p *Pass) splitViewers(s *Subject) []*Subject {
 		}
 		subjects[v] = p.newListener(s, at, of, v, !whole && v > 0)
 		subjects[v].who = list[v]
+	}
+	markStrayed(subjects)
+	return subjects
+}
+
+// splitBranches splits a session by the names of its branches, the main one first: each has requests
+// of its own, with the events that others share.
+func (p *Pass) splitBranches(s *Subject) []*Subject {
+	at := map[string][]int{}
+	for i := range s.Items {
+		for _, name := range branch.ParseLabel(s.Items[i].Branch).Names {
+			at[name] = append(at[name], i)
+		}
+	}
+	if len(at) == 0 {
+		return []*Subject{s}
+	}
+	names, subjects := slices.Sorted(maps.Keys(at)), []*Subject{}
+	if n := slices.Index(names, p.Store.MainBranch); n > 0 {
+		names = slices.Insert(slices.Delete(names, n, n+1), 0, p.Store.MainBranch)
+	}
+	for _, name := range names {
+		v := p.newListener(s, at[name], make([]int, len(s.Items)), 0, false)
+		v.who = Viewer{branch: name}
+		subjects = append(subjects, v)
 	}
 	markStrayed(subjects)
 	return subjects

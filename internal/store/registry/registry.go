@@ -25,6 +25,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/kagent"
 	"github.com/sessctl/sessctl/internal/store/loom"
 	"github.com/sessctl/sessctl/internal/store/mastra"
+	"github.com/sessctl/sessctl/internal/store/openaiagents"
 	"github.com/sessctl/sessctl/internal/store/opencode"
 	"github.com/sessctl/sessctl/internal/store/postgres"
 	"github.com/sessctl/sessctl/internal/store/springai"
@@ -41,6 +42,7 @@ var Kinds = []store.Kind{
 	goose.Kind,
 	mastra.Kind,
 	opencode.Kind,
+	openaiagents.Kind,
 	claudecode.Kind,
 	loom.Kind,
 	canonical.Kind,
