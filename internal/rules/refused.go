@@ -335,7 +335,7 @@ func (s *Subject) Objections(profile *Profile) []Objection {
 		for n, at := range m.Results {
 			if results[at] {
 				id, repeated := s.ResultAt(at).CallID, refused.Repeated[at]
-				other := repeated && s.Mender != nil && s.Mender.Latest // it leaves out the one before
+				other := repeated && s.SendsLatest() // it leaves out the one before
 				list = append(list, Objection{
 					at.Item, []string{id}, s.SurplusError(profile, number, blocks+n, id, repeated), s.SurplusError(profile, number, 0, id, repeated), other || mended(sanitised.Results, at),
 				})

@@ -115,6 +115,9 @@ func (s *Subject) SentPairs() *pairing.Pairing {
 // no request fails because of the others.
 func (s *Subject) SendsLast() bool { return s.last }
 
+// SendsLatest reports whether the runtime's sanitiser does.
+func (s *Subject) SendsLatest() bool { return s.Mender != nil && s.Mender.Latest }
+
 // explainPairs leaves the calls and results out whose other half is stored in another session,
 // where it does not belong: nothing of them is missing, and it comes back. What belongs to a
 // session that nothing tells explains those of all.

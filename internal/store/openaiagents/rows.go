@@ -1,6 +1,7 @@
 package openaiagents
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -21,6 +22,7 @@ type joined struct {
 	pairs    []pair
 	branches map[key]*branches
 	lost     []*lostSession
+	ranks    map[key]map[int64]int64 // of messages of SQLAlchemySession whose times are not in the order of their ids, by id
 }
 
 // The columns that rows have besides their own, and the names that several pairs go by.
@@ -93,15 +95,15 @@ const (
 )
 
 // placeOf is where a message stands in its session.
-func (j *joined) placeOf(p *pair, id int64, session string, created table.Value) int64 {
+func (j *joined) placeOf(p *pair, id int64, session string) int64 {
 	if b := j.branches[key{p.messages, session}]; b != nil && len(b.names) > 0 {
 		if at := b.spots[id]; at != nil {
 			return packPlace(at.first)
 		}
 		return b.unnamed[id]
 	}
-	if p.timed {
-		return max(0, times.Read(created).UnixMicro())
+	if ranks := j.ranks[key{p.messages, session}]; ranks != nil {
+		return ranks[id]
 	}
 	return id
 }
@@ -196,7 +198,7 @@ func (s *source) row(read []table.Value) []table.Value {
 		case fieldPair:
 			row[i] = s.pair().messages
 		case fieldPlace:
-			row[i] = s.placeOf(s.pair(), id, name, read[1])
+			row[i] = s.placeOf(s.pair(), id, name)
 		case fieldBranch:
 			row[i] = s.label(s.pair(), id, name)
 		case fieldLoose:
@@ -322,7 +324,7 @@ func (j *joined) Rows(ctx context.Context, name string, columns []string, places
 
 // prepareTables reads which messages are on which branches, and which sessions have no row.
 func (j *joined) prepareTables(ctx context.Context, _ table.Reader, _ [][]table.Value) error {
-	j.branches, j.lost = map[key]*branches{}, nil
+	j.branches, j.lost, j.ranks = map[key]*branches{}, nil, map[key]map[int64]int64{}
 	for n := range j.pairs {
 		p := &j.pairs[n]
 		if p.branched {
@@ -330,7 +332,12 @@ func (j *joined) prepareTables(ctx context.Context, _ table.Reader, _ [][]table.
 				return err
 			}
 		}
-		if !p.branched && j.Reader.About().Remote { // whose server keeps foreign keys
+		if p.timed {
+			if err := j.readTimes(ctx, p); err != nil {
+				return err
+			}
+		}
+		if j.Reader.About().Remote { // whose server keeps foreign keys
 			continue
 		}
 		if err := j.readMessages(ctx, p); err != nil {
@@ -450,4 +457,33 @@ func (j *joined) structureSum(of []table.Value) []byte {
 		return b.sum[:]
 	}
 	return nil
+}
+
+// readTimes finds the sessions of SQLAlchemySession whose messages it does not send in the order of
+// their ids: a clock was set back.
+func (j *joined) readTimes(ctx context.Context, p *pair) error {
+	type message struct{ id, at int64 }
+	all := map[string][]message{}
+	_, err := table.Glance(ctx, j.Reader, p.messages, []string{"id", fieldSession, "created_at"}, func(row []table.Value) {
+		id, _ := column.Int(row[0])
+		m, name := message{id, times.Read(row[2]).UnixMicro()}, column.View(row[1])
+		list := all[name]
+		if list == nil {
+			name = strings.Clone(name)
+		}
+		all[name] = append(list, m)
+	})
+	for name, list := range all {
+		slices.SortFunc(list, func(a, b message) int { return cmp.Compare(a.id, b.id) })
+		if slices.IsSortedFunc(list, func(a, b message) int { return cmp.Compare(a.at, b.at) }) {
+			continue
+		}
+		slices.SortStableFunc(list, func(a, b message) int { return cmp.Compare(a.at, b.at) })
+		ranks := map[int64]int64{}
+		for n, m := range list {
+			ranks[m.id] = int64(n) + 1
+		}
+		j.ranks[key{p.messages, name}] = ranks
+	}
+	return err
 }

@@ -277,7 +277,7 @@ func (e *editor) addBranches(ctx context.Context, s *source, row table.Place, fr
 	id, _ := column.Int(own[1])
 	old := branch.ParseLabel(from).Names
 	names := slices.DeleteFunc(branch.ParseLabel(to).Names, func(name string) bool { return slices.Contains(old, name) })
-	place := e.view.placeOf(s.pair(), id, column.View(own[0]), nil)
+	place := e.view.placeOf(s.pair(), id, column.View(own[0]))
 	if len(names) == 0 || isUnnamed(place) {
 		return problem.New(problem.RolledBack, "", "a message cannot leave a branch")
 	}
