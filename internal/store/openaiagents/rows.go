@@ -45,7 +45,8 @@ type branches struct {
 	names   map[string]bool
 	spots   map[int64]*spot // of messages, by id
 	unnamed map[int64]int64 // messages that no branch names, with their places
-	loose   []looseRow      // rows of message_structure without a message
+	loose   []looseRow      // rows of message_structure without a message, or that name one again
+	fresh   map[int64]int64 // messages that a repair put there since, with their places
 	sum     [sha256.Size]byte
 }
 
@@ -53,14 +54,19 @@ type branches struct {
 // messages, by later numbers.
 type spot struct {
 	first int64 // the lowest of its numbers
+	place int64 // that, and which it is of those with one number
 	names []string
 	known bool // the message exists
 }
 
 type looseRow struct {
-	at      table.Place
-	message int64
-	branch  string
+	at           table.Place
+	message, seq int64
+	branch       string
+}
+
+func (b *branches) isLoose(at table.Place) bool {
+	return slices.ContainsFunc(b.loose, func(l looseRow) bool { return l.at == at })
 }
 
 // described are a few of the loose rows.
@@ -87,7 +93,7 @@ type lostSession struct {
 }
 
 // The places of a branched session are numbers of message_structure, above those of all others; what no
-// branch names stands behind what is before it. The last bits tell what comes between from both.
+// branch names stands at its start. The last bits are for what comes between.
 const (
 	branchedPlace = 1 << 62
 	rankBits      = 16
@@ -98,7 +104,7 @@ const (
 func (j *joined) placeOf(p *pair, id int64, session string) int64 {
 	if b := j.branches[key{p.messages, session}]; b != nil && len(b.names) > 0 {
 		if at := b.spots[id]; at != nil {
-			return packPlace(at.first)
+			return at.place
 		}
 		return b.unnamed[id]
 	}
@@ -115,8 +121,15 @@ func packPlace(seq int64) int64 {
 // isUnnamed reports whether a place is one of a message that its session's branches do not name.
 func isUnnamed(place int64) bool { return place&branchedPlace != 0 && place&(1<<rankBits) != 0 }
 
-// seqOf is the number that a place was made of.
-func seqOf(place int64) int64 { return place &^ branchedPlace >> (rankBits + 1) }
+// branchedTable is the table of messages that message_structure is of, "" for none.
+func (j *joined) branchedTable() string {
+	for i := range j.pairs {
+		if j.pairs[i].branched {
+			return j.pairs[i].messages
+		}
+	}
+	return ""
+}
 
 // label is the branches of a message, nil where its session has one at most.
 func (j *joined) label(p *pair, id int64, session string) table.Value {
@@ -286,6 +299,8 @@ func (j *joined) lostRow(n int, columns []string) []table.Value {
 			row[i] = column.OrNull(l.first)
 		case "updated_at":
 			row[i] = column.OrNull(l.last)
+		case fieldLoose: // tells the row from the one that a repair makes
+			row[i] = "none"
 		}
 	}
 	return row
@@ -354,7 +369,7 @@ func (j *joined) readStructure(ctx context.Context, p *pair) error {
 		of := key{p.messages, column.View(row[1])}
 		b := j.branches[of]
 		if b == nil {
-			b = &branches{names: map[string]bool{}, spots: map[int64]*spot{}, unnamed: map[int64]int64{}}
+			b = &branches{names: map[string]bool{}, spots: map[int64]*spot{}, unnamed: map[int64]int64{}, fresh: map[int64]int64{}}
 			j.branches[keyOf(of.pair, of.session)] = b
 		}
 		buf = append(buf[:0], b.sum[:]...)
@@ -364,13 +379,8 @@ func (j *joined) readStructure(ctx context.Context, p *pair) error {
 		b.sum = sha256.Sum256(buf)
 		id, _ := column.Int(row[2])
 		seq, _ := column.Int(row[5])
-		s := b.spots[id]
-		if s == nil {
-			s = &spot{first: seq}
-			b.spots[id] = s
-		}
-		s.first, s.names = min(s.first, seq), append(s.names, column.Text(row[3]))
-		b.loose = append(b.loose, looseRow{at, id, s.names[len(s.names)-1]})
+		b.spots[id] = &spot{first: mostSeq}
+		b.loose = append(b.loose, looseRow{at, id, seq, column.Text(row[3])})
 		return nil
 	})
 	return err
@@ -419,31 +429,25 @@ func (j *joined) readMessages(ctx context.Context, p *pair) error {
 // settle finds what the branches of a session are, when all their rows and messages were seen.
 func (b *branches) settle() {
 	maps.DeleteFunc(b.spots, func(_ int64, s *spot) bool { return !s.known })
+	slices.SortStableFunc(b.loose, func(a, c looseRow) int { return cmp.Compare(a.seq, c.seq) })
 	b.loose = slices.DeleteFunc(b.loose, func(l looseRow) bool {
-		known := b.spots[l.message] != nil
-		if known {
-			b.names[l.branch] = true
+		s := b.spots[l.message]
+		if s == nil || slices.Contains(s.names, l.branch) {
+			return false
 		}
-		return known
+		b.names[l.branch] = true
+		s.first, s.names = min(s.first, l.seq), append(s.names, l.branch)
+		return true
 	})
-	ids := slices.Sorted(maps.Keys(b.spots))
-	before := map[int64]int64{}
+	ids := slices.SortedFunc(maps.Keys(b.spots), func(x, y int64) int { return cmp.Or(cmp.Compare(b.spots[x].first, b.spots[y].first), cmp.Compare(x, y)) })
 	for n, id := range ids {
-		before[id] = b.spots[id].first
-		if n > 0 {
-			before[id] = max(before[id], before[ids[n-1]])
+		s := b.spots[id]
+		if s.place = packPlace(s.first); n > 0 && s.place <= b.spots[ids[n-1]].place {
+			s.place = b.spots[ids[n-1]].place + 1
 		}
 	}
-	last, rank := int64(-1), int64(0)
-	for _, id := range slices.Sorted(maps.Keys(b.unnamed)) {
-		seq := int64(0)
-		if at, _ := slices.BinarySearch(ids, id); at > 0 {
-			seq = before[ids[at-1]]
-		}
-		if rank++; seq != last {
-			last, rank = seq, 0
-		}
-		b.unnamed[id] = packPlace(seq) | 1<<rankBits | min(rank, 1<<rankBits-1)
+	for n, id := range slices.Sorted(maps.Keys(b.unnamed)) {
+		b.unnamed[id] = packPlace(0) | 1<<rankBits | min(int64(n), 1<<rankBits-1)
 	}
 }
 

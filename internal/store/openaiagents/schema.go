@@ -188,7 +188,7 @@ func (j *joined) sessionOf(row eventlog.Row) *session.Session {
 		return s
 	}
 	if n := len(b.loose); n > 0 {
-		fault(session.ForeignKey, fieldLoose, "", fmt.Sprintf("%d of the session's rows of %s name messages that do not exist, or another session's: %s", n, tableStructure, strings.Join(b.described(), ", ")),
+		fault(session.ForeignKey, fieldLoose, "", fmt.Sprintf("%d of the session's rows of %s name messages that do not exist, another session's, or one twice on a branch: %s", n, tableStructure, strings.Join(b.described(), ", ")),
 			"remove these rows of "+tableStructure+"; the receipt keeps them")
 	}
 	if n := len(b.unnamed); n > 0 {

@@ -74,15 +74,24 @@ func (e *editor) sourceAt(name string, at table.Place) (source, table.Place) {
 // Update implements table.Writer.
 func (e *editor) Update(ctx context.Context, name string, at table.Place, fields []table.FieldChange) error {
 	if at < 0 {
-		return e.addSession(ctx, e.view.lost[firstLost-at])
+		l := e.view.lost[firstLost-at]
+		err := e.addSession(ctx, l)
+		if err == nil && slices.ContainsFunc(fields, func(f table.FieldChange) bool { return f.Name == fieldLoose }) {
+			err = e.removeLoose(ctx, l.key)
+		}
+		return err
 	}
 	s, row := e.sourceAt(name, at)
 	var own []table.FieldChange
 	for _, f := range fields {
 		var err error
 		switch f.Name {
+		case fieldPlace: // of a row that comes again
 		case fieldLoose:
-			err = e.removeLoose(ctx, &s, row)
+			var own []table.Value
+			if own, err = e.stored(ctx, s.name(), row, fieldSession); err == nil {
+				err = e.removeLoose(ctx, keyOf(s.pair().messages, column.View(own[0])))
+			}
 		case fieldBranch:
 			err = e.addBranches(ctx, &s, row, column.View(f.Old), column.View(f.New))
 		default:
@@ -98,14 +107,23 @@ func (e *editor) Update(ctx context.Context, name string, at table.Place, fields
 	return e.Editor.Update(ctx, s.name(), row, own)
 }
 
-// addSession makes the row of a session that has none.
+// addSession makes the row of a session that has none, unless a message that came did so.
 func (e *editor) addSession(ctx context.Context, l *lostSession) error {
 	of := e.view.pairs[slices.IndexFunc(e.view.pairs, func(p pair) bool { return p.messages == l.pair })].sessions
+	there := false
+	known := table.Selection{Table: of, Columns: []string{fieldSession}, Key: []string{fieldSession}, Keys: [][]table.Value{{l.session}}}
+	_, err := e.Editor.Reader().Scan(ctx, known, func(_ table.Place, row []table.Value) error {
+		there = there || column.View(row[0]) == l.session
+		return nil
+	})
+	if there || err != nil {
+		return err
+	}
 	row := []table.Field{{Name: fieldSession, Value: l.session}}
 	if l.first != "" {
 		row = append(row, table.Field{Name: "created_at", Value: l.first}, table.Field{Name: "updated_at", Value: l.last})
 	}
-	_, err := e.Editor.Insert(ctx, of, row)
+	_, err = e.Editor.Insert(ctx, of, row)
 	return err
 }
 
@@ -127,22 +145,18 @@ func (e *editor) stored(ctx context.Context, name string, row table.Place, colum
 func (e *editor) Delete(ctx context.Context, name string, at table.Place) error {
 	s, row := e.sourceAt(name, at)
 	if s.pair().branched {
-		own, err := e.stored(ctx, s.name(), row, fieldSession, "id")
+		own, err := e.stored(ctx, s.name(), row, "id")
 		if err != nil {
 			return err
 		}
-		id, _ := column.Int(own[1])
-		list, err := e.structureOf(ctx, own[0])
-		if err != nil {
-			return err
-		}
+		list, err := e.structureOf(ctx, "message_id", own[0]) // another session's, too
 		for _, n := range list {
-			if n.message != id {
-				continue
+			if err == nil {
+				err = e.Editor.Delete(ctx, tableStructure, n.at)
 			}
-			if err := e.Editor.Delete(ctx, tableStructure, n.at); err != nil {
-				return err
-			}
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return e.Editor.Delete(ctx, s.name(), row)
@@ -158,6 +172,13 @@ func (e *editor) Insert(ctx context.Context, name string, row []table.Field) (ta
 	}
 	sources := e.view.sourcesOf(name, nil)
 	s := sources[max(0, slices.IndexFunc(sources, func(s source) bool { return s.pair().messages == value(fieldPair) }))]
+	for _, l := range e.view.lost { // a foreign key needs it
+		if l.key == keyOf(s.pair().messages, column.View(value(fieldSession))) {
+			if err := e.addSession(ctx, l); err != nil {
+				return 0, err
+			}
+		}
+	}
 	numbers, err := e.Editor.ReserveNumbers(ctx, s.name(), "id", 1)
 	if err != nil {
 		return 0, err
@@ -183,11 +204,11 @@ type structureRow struct {
 	values       []table.Value // of structureColumns
 }
 
-// structureOf reads what message_structure has of a session, in its order.
-func (e *editor) structureOf(ctx context.Context, of table.Value) (list []structureRow, err error) {
-	rows := table.Selection{Table: tableStructure, Columns: structureColumns, Key: []string{fieldSession}, Keys: [][]table.Value{{of}}}
+// structureOf reads what message_structure has of a session or a message, in its order.
+func (e *editor) structureOf(ctx context.Context, by string, of table.Value) (list []structureRow, err error) {
+	rows := table.Selection{Table: tableStructure, Columns: structureColumns, Key: []string{by}, Keys: [][]table.Value{{of}}}
 	_, err = e.Editor.Reader().Scan(ctx, rows, func(at table.Place, row []table.Value) error {
-		if column.View(row[1]) != column.View(of) {
+		if column.View(row[slices.Index(structureColumns, by)]) != column.View(of) {
 			return nil
 		}
 		r := structureRow{at: at, branch: column.Text(row[3])}
@@ -207,41 +228,56 @@ func (e *editor) structureOf(ctx context.Context, of table.Value) (list []struct
 func (e *editor) nameMessage(ctx context.Context, of table.Value, id, place int64, names []string, data string) error {
 	x, _ := parseItem([]byte(data))
 	if names == nil {
-		list, err := e.structureOf(ctx, of)
+		list, err := e.structureOf(ctx, fieldSession, of)
 		if err != nil || len(list) == 0 {
 			return err
 		}
 		names = []string{list[0].branch}
 	}
+	read := e.view.branches[key{e.view.branchedTable(), column.View(of)}]
 	for _, name := range names {
-		list, err := e.structureOf(ctx, of)
+		list, err := e.structureOf(ctx, fieldSession, of)
 		if err != nil {
 			return err
 		}
-		before := map[int64]bool{} // the messages before the place
-		for _, r := range list {
-			before[r.message] = before[r.message] || r.seq <= seqOf(place)
-		}
-		last := -1
+		last, seq, seen := -1, int64(0), map[int64]bool{id: true}
 		for n, r := range list {
-			if r.branch == name && before[r.message] && r.message != id {
+			at, fresh := read.fresh[r.message]
+			if s := read.spots[r.message]; s != nil && !fresh {
+				at = s.place
+			}
+			if at > place || r.message == id || read.isLoose(r.at) { // by the places that the plan knows
+				continue
+			}
+			if !seen[r.message] { // behind what stands before it on other branches, too
+				seq = max(seq, r.seq)
+			}
+			if seen[r.message] = true; r.branch == name {
 				last = n
 			}
 		}
 		if last < 0 {
 			return problem.New(problem.RolledBack, "", "nothing of branch %.60q stands before the message", name)
 		}
-		if err := e.insertBehind(ctx, list, last, id, x.Type); err != nil {
+		if err := e.insertBehind(ctx, list, last, max(seq, list[last].seq), id, typeOf(&x)); err != nil {
 			return err
 		}
 	}
+	read.fresh[id] = place
 	return nil
 }
 
-// insertBehind puts a message behind another one of its branch. Where the next number is taken, all
+// typeOf is what message_structure calls an item (_classify_message_type).
+func typeOf(x *item) string {
+	if x.Role == "user" || x.Role == "assistant" {
+		return x.Role
+	}
+	return cmp.Or(x.Type, "other")
+}
+
+// insertBehind puts a message behind another one of its branch, and behind a number. Where the next number is taken, all
 // higher ones of the session go up by one: so nothing else changes places.
-func (e *editor) insertBehind(ctx context.Context, list []structureRow, last int, id int64, kind string) error {
-	seq := list[last].seq
+func (e *editor) insertBehind(ctx context.Context, list []structureRow, last int, seq, id int64, kind string) error {
 	if slices.ContainsFunc(list, func(r structureRow) bool { return r.seq == seq+1 }) {
 		for _, r := range slices.Backward(list) {
 			if r.seq <= seq {
@@ -285,17 +321,14 @@ func (e *editor) addBranches(ctx context.Context, s *source, row table.Place, fr
 }
 
 // removeLoose removes what message_structure has of a session and of no message of it.
-func (e *editor) removeLoose(ctx context.Context, s *source, row table.Place) error {
-	own, err := e.stored(ctx, s.name(), row, fieldSession)
-	if err != nil {
-		return err
-	}
-	for _, l := range e.view.branches[key{s.pair().messages, column.View(own[0])}].loose {
-		if err := e.Editor.Delete(ctx, tableStructure, l.at); err != nil {
-			return err
+func (e *editor) removeLoose(ctx context.Context, of key) error {
+	list, err := e.structureOf(ctx, fieldSession, of.session) // some went with their messages
+	for _, r := range list {
+		if err == nil && e.view.branches[of].isLoose(r.at) {
+			err = e.Editor.Delete(ctx, tableStructure, r.at)
 		}
 	}
-	return nil
+	return err
 }
 
 // updateItem is the difference of a message that a repair changed.
@@ -308,15 +341,15 @@ func updateItem(r *docedit.Row, c *change.Item) error {
 			return err
 		}
 	}
-	return r.Apply(c, func(v change.Value) docedit.Place { return findPlace(r, v) }, func(int) docedit.Spot { return document.Member("output") })
+	return r.Apply(c, func(v change.Value) docedit.Place { return findPlace(r, c, v) }, func(int) docedit.Spot { return document.Member("output") })
 }
 
 // findPlace finds where a value of a message is stored.
-func findPlace(r *docedit.Row, v change.Value) docedit.Place {
+func findPlace(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 	text := func(name string) docedit.Place { return docedit.Place{Spot: document.Member(name), Form: docedit.Text} }
 	switch {
 	case v.Of == change.OfItem && v.Field == session.FieldPosition:
-		return docedit.Place{Form: docedit.Follows}
+		return docedit.Place{Write: func() error { r.Set(fieldPlace, c.Is.Position); return nil }}
 	case v.Of == change.OfItem && v.Field == session.FieldBranch:
 		return docedit.Place{Write: func() error { r.Set(fieldBranch, v.Is); return nil }}
 	case v.Of == change.OfCall && v.Field == session.FieldCallID, v.Of == change.OfResult && v.Field == session.FieldResultID:

@@ -31,7 +31,13 @@ func (e *Edit) isAwaited(ctx context.Context, of string, row []table.Field) (boo
 			}
 			e.awaited[k.From+"\x00"+k.Columns[0]] = names
 		}
-		if names[column.View(row[at].Value)] {
+		name := column.View(row[at].Value)
+		for key, c := range e.log.rows { // a row that changed, or left, named it before
+			if c.Loose && strings.EqualFold(key.table, k.From) && column.View(c.Before[k.Columns[0]]) == name {
+				return true, nil
+			}
+		}
+		if names[name] {
 			return true, nil
 		}
 	}
