@@ -122,6 +122,26 @@ func markStrayed(subjects []*Subject) {
 	}
 }
 
+// ShowHalf is the fix that shows a viewer the other half of a pair, where branches have names and its own
+// lacks that of one item of the session; false where it is none, or several.
+func (s *Subject) ShowHalf(title string, is func(*session.Item) bool) (fix Fix, ok bool) {
+	if s.Whole == nil || s.who.branch == "" {
+		return fix, false
+	}
+	for i := range s.Whole.Items {
+		names := branch.ParseLabel(s.Whole.Items[i].Branch).Names
+		if names == nil || !is(&s.Whole.Items[i]) || slices.Contains(names, s.who.branch) {
+			continue
+		}
+		label := branch.NamesLabel(append(names, s.who.branch)...)
+		ok, fix = fix.Edits == nil, Fix{
+			Title: title, Safety: Lossless,
+			Edits: []session.Edit{{Op: session.Set, Ref: s.Whole.ItemRef(i), Field: session.FieldBranch, Value: &label}},
+		}
+	}
+	return fix, ok
+}
+
 // occurrenceInSession is a call or result of a viewer by its place in the session.
 func (s *Subject) occurrenceInSession(at pairing.Occurrence) pairing.Occurrence {
 	at.Item = s.PlaceInSession(at.Item)

@@ -101,3 +101,18 @@ func TestRecordedRepairs(t *testing.T) {
 		}
 	}
 }
+
+// TestHoles: what one branch lacks of a pair that another has comes from there.
+func TestHoles(t *testing.T) {
+	for name, damage := range map[string]string{
+		"the result": "delete from message_structure where session_id = 'clean-branches' and branch_id = 'alt' and message_id = 3",
+		"the call":   "delete from message_structure where session_id = 'clean-branches' and branch_id = 'main' and message_id = 2",
+	} {
+		path := corpus.Copy(t, "advanced")
+		storetest.Change(t, path, damage)
+		const order = "select group_concat(message_id, ' ') from (select * from message_structure where session_id = 'clean-branches' order by branch_id, sequence_number)"
+		if _, got := repairtest.Twice(t, path, storetest.Dump, order); got[0] != "1 2 3 4 9 10 11 12 1 2 3 4 5 6 7 8" {
+			t.Errorf("%s: the branches are %s", name, got[0])
+		}
+	}
+}

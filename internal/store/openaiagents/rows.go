@@ -53,10 +53,11 @@ type branches struct {
 // spot is where a message stands: a branch that began as a copy of another one's names the same
 // messages, by later numbers.
 type spot struct {
-	first int64 // the lowest of its numbers
-	place int64 // that, and which it is of those with one number
-	names []string
-	known bool // the message exists
+	first  int64 // the lowest of its numbers
+	place  int64
+	names  []string
+	behind []*spot // the one before it, on each branch
+	known  bool    // the message exists
 }
 
 type looseRow struct {
@@ -92,8 +93,8 @@ type lostSession struct {
 	first, last string
 }
 
-// The places of a branched session are numbers of message_structure, above those of all others; what no
-// branch names stands at its start. The last bits are for what comes between.
+// The places of a branched session are above those of all others; what no branch names stands at its
+// start. The last bits are for what comes between.
 const (
 	branchedPlace = 1 << 62
 	rankBits      = 16
@@ -429,6 +430,7 @@ func (j *joined) readMessages(ctx context.Context, p *pair) error {
 // settle finds what the branches of a session are, when all their rows and messages were seen.
 func (b *branches) settle() {
 	maps.DeleteFunc(b.spots, func(_ int64, s *spot) bool { return !s.known })
+	last := map[string]*spot{}
 	slices.SortStableFunc(b.loose, func(a, c looseRow) int { return cmp.Compare(a.seq, c.seq) })
 	b.loose = slices.DeleteFunc(b.loose, func(l looseRow) bool {
 		s := b.spots[l.message]
@@ -437,14 +439,29 @@ func (b *branches) settle() {
 		}
 		b.names[l.branch] = true
 		s.first, s.names = min(s.first, l.seq), append(s.names, l.branch)
+		if before := last[l.branch]; before != nil {
+			s.behind = append(s.behind, before)
+		}
+		last[l.branch] = s
 		return true
 	})
-	ids := slices.SortedFunc(maps.Keys(b.spots), func(x, y int64) int { return cmp.Or(cmp.Compare(b.spots[x].first, b.spots[y].first), cmp.Compare(x, y)) })
-	for n, id := range ids {
-		s := b.spots[id]
-		if s.place = packPlace(s.first); n > 0 && s.place <= b.spots[ids[n-1]].place {
-			s.place = b.spots[ids[n-1]].place + 1
+	ids, placed := slices.SortedFunc(maps.Keys(b.spots), func(x, y int64) int {
+		return cmp.Or(cmp.Compare(b.spots[x].first, b.spots[y].first), cmp.Compare(x, y))
+	}), int64(0)
+	var place func(s *spot)
+	place = func(s *spot) { // in the order of each branch, where these agree
+		if s.place > 0 {
+			return
 		}
+		s.place = 1
+		for _, before := range s.behind {
+			place(before)
+		}
+		placed++
+		s.place = packPlace(placed)
+	}
+	for _, id := range ids {
+		place(b.spots[id])
 	}
 	for n, id := range slices.Sorted(maps.Keys(b.unnamed)) {
 		b.unnamed[id] = packPlace(0) | 1<<rankBits | min(int64(n), 1<<rankBits-1)

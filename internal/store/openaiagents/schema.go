@@ -132,7 +132,7 @@ func (j *joined) buildLayout(stored table.Schema) *eventlog.Layout {
 			return position, tie
 		},
 		Session: j.sessionOf, Item: j.decodeRow, Finish: finishSession,
-		Said:    []string{fieldData},
+		Said:    []string{fieldData, fieldBranch},
 		Prepare: j.prepareTables, OtherTables: j.structureSum,
 		Write: eventlog.Write{
 			Insert: insertResult, Update: updateItem, Renumber: []string{"id"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/branch"
@@ -107,6 +108,16 @@ func (e *editor) Update(ctx context.Context, name string, at table.Place, fields
 	return e.Editor.Update(ctx, s.name(), row, own)
 }
 
+// ensureSession makes the row of a session that has none, which foreign keys need.
+func (e *editor) ensureSession(ctx context.Context, of key) error {
+	for _, l := range e.view.lost {
+		if l.key == of {
+			return e.addSession(ctx, l)
+		}
+	}
+	return nil
+}
+
 // addSession makes the row of a session that has none, unless a message that came did so.
 func (e *editor) addSession(ctx context.Context, l *lostSession) error {
 	of := e.view.pairs[slices.IndexFunc(e.view.pairs, func(p pair) bool { return p.messages == l.pair })].sessions
@@ -172,12 +183,8 @@ func (e *editor) Insert(ctx context.Context, name string, row []table.Field) (ta
 	}
 	sources := e.view.sourcesOf(name, nil)
 	s := sources[max(0, slices.IndexFunc(sources, func(s source) bool { return s.pair().messages == value(fieldPair) }))]
-	for _, l := range e.view.lost { // a foreign key needs it
-		if l.key == keyOf(s.pair().messages, column.View(value(fieldSession))) {
-			if err := e.addSession(ctx, l); err != nil {
-				return 0, err
-			}
-		}
+	if err := e.ensureSession(ctx, key{s.pair().messages, column.View(value(fieldSession))}); err != nil {
+		return 0, err
 	}
 	numbers, err := e.Editor.ReserveNumbers(ctx, s.name(), "id", 1)
 	if err != nil {
@@ -227,39 +234,47 @@ func (e *editor) structureOf(ctx context.Context, by string, of table.Value) (li
 // nameMessage puts a message on branches, all there are for none, behind what stands before a place of the session.
 func (e *editor) nameMessage(ctx context.Context, of table.Value, id, place int64, names []string, data string) error {
 	x, _ := parseItem([]byte(data))
-	if names == nil {
-		list, err := e.structureOf(ctx, fieldSession, of)
-		if err != nil || len(list) == 0 {
-			return err
-		}
-		names = []string{list[0].branch}
+	at := key{e.view.branchedTable(), column.View(of)}
+	if err := e.ensureSession(ctx, at); err != nil {
+		return err
 	}
-	read := e.view.branches[key{e.view.branchedTable(), column.View(of)}]
+	read := e.view.branches[at]
+	if names == nil {
+		names = slices.Collect(maps.Keys(read.names))
+	}
 	for _, name := range names {
 		list, err := e.structureOf(ctx, fieldSession, of)
 		if err != nil {
 			return err
 		}
-		last, seq, seen := -1, int64(0), map[int64]bool{id: true}
+		near, seq, own, next, seen := -1, int64(0), int64(-1), int64(mostSeq), map[int64]bool{id: true}
 		for n, r := range list {
 			at, fresh := read.fresh[r.message]
 			if s := read.spots[r.message]; s != nil && !fresh {
 				at = s.place
 			}
-			if at > place || r.message == id || read.isLoose(r.at) { // by the places that the plan knows
+			if r.message == id || read.isLoose(r.at) {
+				continue
+			}
+			if at > place { // by the places that the plan knows
+				if r.branch == name && r.seq < next {
+					if next = r.seq; near < 0 {
+						near = n
+					}
+				}
 				continue
 			}
 			if !seen[r.message] { // behind what stands before it on other branches, too
 				seq = max(seq, r.seq)
 			}
 			if seen[r.message] = true; r.branch == name {
-				last = n
+				near, own = n, r.seq
 			}
 		}
-		if last < 0 {
-			return problem.New(problem.RolledBack, "", "nothing of branch %.60q stands before the message", name)
+		if near < 0 {
+			return problem.New(problem.RolledBack, "", "branch %.60q has no other message", name)
 		}
-		if err := e.insertBehind(ctx, list, last, max(seq, list[last].seq), id, typeOf(&x)); err != nil {
+		if err := e.insertBehind(ctx, list, near, max(min(seq, next-1), own), id, typeOf(&x)); err != nil {
 			return err
 		}
 	}
@@ -275,9 +290,9 @@ func typeOf(x *item) string {
 	return cmp.Or(x.Type, "other")
 }
 
-// insertBehind puts a message behind another one of its branch, and behind a number. Where the next number is taken, all
+// insertBehind puts a message behind a number, in a row like another one of its branch. Where the next number is taken, all
 // higher ones of the session go up by one: so nothing else changes places.
-func (e *editor) insertBehind(ctx context.Context, list []structureRow, last int, seq, id int64, kind string) error {
+func (e *editor) insertBehind(ctx context.Context, list []structureRow, like int, seq, id int64, kind string) error {
 	if slices.ContainsFunc(list, func(r structureRow) bool { return r.seq == seq+1 }) {
 		for _, r := range slices.Backward(list) {
 			if r.seq <= seq {
@@ -295,7 +310,7 @@ func (e *editor) insertBehind(ctx context.Context, list []structureRow, last int
 	}
 	var row []table.Field
 	for i, name := range structureColumns {
-		row = append(row, table.Field{Name: name, Value: list[last].values[i]})
+		row = append(row, table.Field{Name: name, Value: list[like].values[i]})
 	}
 	for i, value := range map[int]table.Value{0: numbers[0], 2: id, 4: kind, 5: seq + 1, 8: nil} {
 		row[i].Value = value
