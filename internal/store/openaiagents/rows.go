@@ -47,6 +47,7 @@ type branches struct {
 	unnamed map[int64]int64 // messages that no branch names, with their places
 	loose   []looseRow      // rows of message_structure without a message, or that name one again
 	fresh   map[int64]int64 // messages that a repair put there since, with their places
+	moved   bool            // it did so, and numbers may not say it
 	sum     [sha256.Size]byte
 }
 
@@ -64,6 +65,17 @@ type looseRow struct {
 	at           table.Place
 	message, seq int64
 	branch       string
+}
+
+// placeOf is the place of a message on a branch, by what was read and written.
+func (b *branches) placeOf(id int64) int64 {
+	if at, fresh := b.fresh[id]; fresh {
+		return at
+	}
+	if s := b.spots[id]; s != nil {
+		return s.place
+	}
+	return 0
 }
 
 func (b *branches) isLoose(at table.Place) bool {

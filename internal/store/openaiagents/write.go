@@ -227,58 +227,53 @@ func (e *editor) structureOf(ctx context.Context, by string, of table.Value) (li
 		list = append(list, r)
 		return nil
 	})
-	slices.SortStableFunc(list, func(a, b structureRow) int { return int(a.seq - b.seq) })
+	slices.SortStableFunc(list, func(a, b structureRow) int { return cmp.Compare(a.seq, b.seq) })
 	return list, err
 }
 
-// nameMessage puts a message on branches, all there are for none, behind what stands before a place of the session.
+// nameMessage puts a message on branches, its session's only one for none, at a place of the session. What
+// else message_structure says of it is as of the message before.
 func (e *editor) nameMessage(ctx context.Context, of table.Value, id, place int64, names []string, data string) error {
 	x, _ := parseItem([]byte(data))
 	at := key{e.view.branchedTable(), column.View(of)}
 	if err := e.ensureSession(ctx, at); err != nil {
 		return err
 	}
-	read := e.view.branches[at]
+	list, err := e.structureOf(ctx, fieldSession, of)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	b, last := e.view.branches[at], list[len(list)-1].seq
 	if names == nil {
-		names = slices.Collect(maps.Keys(read.names))
+		names = slices.Collect(maps.Keys(b.names))
 	}
 	for _, name := range names {
-		list, err := e.structureOf(ctx, fieldSession, of)
+		like := -1
+		for n, r := range list {
+			if r.branch == name && r.message != id && !b.isLoose(r.at) && (like < 0 || b.placeOf(r.message) <= place) {
+				like = n
+			}
+		}
+		if like < 0 {
+			return problem.New(problem.RolledBack, "", "branch %.60q has no other message", name)
+		}
+		numbers, err := e.Editor.ReserveNumbers(ctx, tableStructure, "id", 1)
 		if err != nil {
 			return err
 		}
-		near, seq, own, next, seen := -1, int64(0), int64(-1), int64(mostSeq), map[int64]bool{id: true}
-		for n, r := range list {
-			at, fresh := read.fresh[r.message]
-			if s := read.spots[r.message]; s != nil && !fresh {
-				at = s.place
-			}
-			if r.message == id || read.isLoose(r.at) {
-				continue
-			}
-			if at > place { // by the places that the plan knows
-				if r.branch == name && r.seq < next {
-					if next = r.seq; near < 0 {
-						near = n
-					}
-				}
-				continue
-			}
-			if !seen[r.message] { // behind what stands before it on other branches, too
-				seq = max(seq, r.seq)
-			}
-			if seen[r.message] = true; r.branch == name {
-				near, own = n, r.seq
-			}
+		var row []table.Field
+		for i, name := range structureColumns {
+			row = append(row, table.Field{Name: name, Value: list[like].values[i]})
 		}
-		if near < 0 {
-			return problem.New(problem.RolledBack, "", "branch %.60q has no other message", name)
+		last++
+		for i, value := range map[int]table.Value{0: numbers[0], 2: id, 4: typeOf(&x), 5: last, 8: nil} {
+			row[i].Value = value
 		}
-		if err := e.insertBehind(ctx, list, near, max(min(seq, next-1), own), id, typeOf(&x)); err != nil {
+		if _, err := e.Editor.Insert(ctx, tableStructure, row); err != nil {
 			return err
 		}
 	}
-	read.fresh[id] = place
+	b.fresh[id], b.moved = place, true
 	return nil
 }
 
@@ -290,33 +285,41 @@ func typeOf(x *item) string {
 	return cmp.Or(x.Type, "other")
 }
 
-// insertBehind puts a message behind a number, in a row like another one of its branch. Where the next number is taken, all
-// higher ones of the session go up by one: so nothing else changes places.
-func (e *editor) insertBehind(ctx context.Context, list []structureRow, like int, seq, id int64, kind string) error {
-	if slices.ContainsFunc(list, func(r structureRow) bool { return r.seq == seq+1 }) {
-		for _, r := range slices.Backward(list) {
-			if r.seq <= seq {
-				continue
+// arrangeBranches is eventlog.Write.OtherTables. Where a message came or moved, and the numbers of its
+// session do not say so, the session's are given out anew.
+func (j *joined) arrangeBranches(ctx context.Context, to table.Writer, _ []*change.Session) error {
+	e, writes := to.(*editor)
+	for at, b := range j.branches {
+		if !writes || !b.moved {
+			continue
+		}
+		list, err := e.structureOf(ctx, fieldSession, at.session)
+		if err != nil {
+			return err
+		}
+		list = slices.DeleteFunc(list, func(r structureRow) bool { return b.isLoose(r.at) })
+		slices.SortStableFunc(list, func(x, y structureRow) int {
+			return cmp.Or(cmp.Compare(b.placeOf(x.message), b.placeOf(y.message)), cmp.Compare(x.seq, y.seq))
+		})
+		first, on := int64(-1), map[string]int64{} // the lowest number of the message before, and the last of each branch
+		tells := true
+		for n, r := range list {
+			if n == 0 || r.message != list[n-1].message {
+				tells, first = tells && r.seq > first, r.seq
 			}
-			up := table.FieldChange{Name: "sequence_number", Old: r.values[5], New: column.IntLike(r.values[5], r.seq+1)}
-			if err := e.Editor.Update(ctx, tableStructure, r.at, []table.FieldChange{up}); err != nil {
-				return err
+			tells, on[r.branch] = tells && r.seq > on[r.branch], r.seq
+		}
+		for n, r := range list {
+			if seq := int64(n) + 1; !tells && seq != r.seq {
+				is := table.FieldChange{Name: "sequence_number", Old: r.values[5], New: column.IntLike(r.values[5], seq)}
+				if err := e.Editor.Update(ctx, tableStructure, r.at, []table.FieldChange{is}); err != nil {
+					return err
+				}
 			}
 		}
+		b.moved = false
 	}
-	numbers, err := e.Editor.ReserveNumbers(ctx, tableStructure, "id", 1)
-	if err != nil {
-		return err
-	}
-	var row []table.Field
-	for i, name := range structureColumns {
-		row = append(row, table.Field{Name: name, Value: list[like].values[i]})
-	}
-	for i, value := range map[int]table.Value{0: numbers[0], 2: id, 4: kind, 5: seq + 1, 8: nil} {
-		row[i].Value = value
-	}
-	_, err = e.Editor.Insert(ctx, tableStructure, row)
-	return err
+	return nil
 }
 
 // addBranches puts a message on branches that it lacks.
