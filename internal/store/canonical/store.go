@@ -130,7 +130,7 @@ func (s *stream) describeStore(src *store.Source, version int, headerLine int64)
 			ReusesChildren: s.header.ReusesChildren,
 		},
 		Reader: s.header.Reader, Requests: session.Requests{Profile: s.header.Profile},
-		Keys:   session.Keys{CountsKeys: true, Renumbers: true, NeedsAll: true},
+		Keys: session.Keys{CountsKeys: true, Renumbers: true, NeedsAll: true},
 		Condition: session.Condition{
 			Recovery: func() string {
 				return "recover the store that the stream was exported from, and export it again"

@@ -48,6 +48,7 @@ type branches struct {
 	loose   []looseRow      // rows of message_structure without a message, or that name one again
 	fresh   map[int64]int64 // messages that a repair put there since, with their places
 	moved   bool            // it did so, and numbers may not say it
+	crossed bool            // two branches have messages in different orders
 	sum     [sha256.Size]byte
 }
 
@@ -474,6 +475,9 @@ func (b *branches) settle() {
 	}
 	for _, id := range ids {
 		place(b.spots[id])
+	}
+	for _, s := range b.spots {
+		b.crossed = b.crossed || slices.ContainsFunc(s.behind, func(before *spot) bool { return before.place > s.place })
 	}
 	for n, id := range slices.Sorted(maps.Keys(b.unnamed)) {
 		b.unnamed[id] = packPlace(0) | 1<<rankBits | min(int64(n), 1<<rankBits-1)

@@ -135,7 +135,7 @@ func (j *joined) buildLayout(stored table.Schema) *eventlog.Layout {
 		Said:    []string{fieldData, fieldBranch},
 		Prepare: j.prepareTables, OtherTables: j.structureSum,
 		Write: eventlog.Write{
-			Insert: insertResult, Update: updateItem, Renumber: []string{"id"}, OtherTables: j.arrangeBranches,
+			Insert: j.insertResult, Update: j.updateItem, Renumber: []string{"id"}, OtherTables: j.arrangeBranches,
 			Tied: func(a, b int64) bool { return a>>rankBits == b>>rankBits || a|b < branchedPlace },
 		},
 	}

@@ -349,8 +349,23 @@ func (e *editor) removeLoose(ctx context.Context, of key) error {
 	return err
 }
 
+// checkOrder refuses to place a message of a session whose branches have messages in different orders:
+// no order of them all would keep those.
+func (j *joined) checkOrder(of docedit.Record) error {
+	at := key{j.branchedTable(), column.View(of.Value(fieldSession))}
+	if b := j.branches[at]; b == nil || !b.crossed || at.pair != column.View(of.Value(fieldPair)) {
+		return nil
+	}
+	return problem.New(problem.RolledBack, "", "branches of the session have the same messages in different orders")
+}
+
 // updateItem is the difference of a message that a repair changed.
-func updateItem(r *docedit.Row, c *change.Item) error {
+func (j *joined) updateItem(r *docedit.Row, c *change.Item) error {
+	if c.Is.Branch != c.Was.Branch || c.Is.Position>>rankBits != c.Was.Position>>rankBits {
+		if err := j.checkOrder(r); err != nil {
+			return err
+		}
+	}
 	if c.Scrubbed {
 		return problem.New(problem.RolledBack, "", "a store of this kind cannot change bytes that are not valid Unicode")
 	}
@@ -391,7 +406,10 @@ var answerForms = map[string]string{
 }
 
 // insertResult is the row of a new result, which is of the type of its call.
-func insertResult(s *session.Session, it *session.Item, near *docedit.Row, _ string) ([]table.Field, error) {
+func (j *joined) insertResult(s *session.Session, it *session.Item, near *docedit.Row, _ string) ([]table.Field, error) {
+	if err := j.checkOrder(near); err != nil {
+		return nil, err
+	}
 	res, kind := &it.Results[0], ""
 	for i := range s.Items {
 		if s.Items[i].MakesCall(res.CallID) {
