@@ -28,7 +28,7 @@ func (p *Pass) pairCalls(s *Subject, keep func(i int) bool) {
 			pair.Place = pairing.Adjacent
 		}
 	}
-	if p.Store.Profile != "" && FindProfile(p.Store.Profile).Shape == Flat {
+	if own := FindProfile(p.Store.Profile); own != nil && own.Shape == Flat {
 		s.joinResponse()
 	}
 	if s.last {
@@ -74,9 +74,12 @@ func (s *Subject) joinResponse() {
 			pair.Place = pairing.Adjacent
 		}
 	}
+	last := len(s.Items) - 1
+	for ; last >= 0 && !said(s.Items[last]); last-- { // calls and results at the end
+	}
 	for i := range s.Pairs.Missing {
 		m := &s.Pairs.Missing[i]
-		m.Tail = m.Tail || !slices.ContainsFunc(s.Items[m.Call.Item+1:], said)
+		m.Tail = m.Tail || m.Call.Item > last
 	}
 }
 

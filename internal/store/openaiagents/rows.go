@@ -93,11 +93,11 @@ func (b *branches) described() (list []string) {
 
 // tellUnnamed says what becomes of messages that no branch names.
 func (b *branches) tellUnnamed() string {
-	what := "no branch names these messages, so AdvancedSQLiteSession does not send them"
+	what := "%d messages of the session are on no branch, so AdvancedSQLiteSession does not send them"
 	if len(b.names) == 0 {
-		what = "SQLiteSession stored these messages, and no branch names them"
+		what = "SQLiteSession stored the %d messages of the session, and they are on no branch"
 	}
-	return what + fmt.Sprintf(" (%d of the session). It deletes them when a branch is deleted, an item is popped, or a write fails", len(b.unnamed))
+	return fmt.Sprintf(what, len(b.unnamed)) + ". AdvancedSQLiteSession deletes them when a branch is deleted, an item is popped, or a write fails"
 }
 
 // lostSession is one that has messages, and no row.

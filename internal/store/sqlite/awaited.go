@@ -66,3 +66,12 @@ func (e *Edit) readAwaited(ctx context.Context, k ForeignKey) (map[string]bool, 
 	}
 	return names, rows.Err()
 }
+
+// awaits reports whether a row that is back names one that came while others awaited it, and is gone again.
+func awaits(keys []ForeignKey, c table.RowChange, rows []table.RowChange) bool {
+	return slices.ContainsFunc(keys, func(k ForeignKey) bool {
+		return strings.EqualFold(k.From, c.Table) && len(k.To) == 1 && slices.ContainsFunc(rows, func(r table.RowChange) bool {
+			return r.Loose && r.Before == nil && strings.EqualFold(k.Parent, r.Table) && column.View(r.After[k.To[0]]) == column.View(c.Before[k.Columns[0]])
+		})
+	})
+}

@@ -352,7 +352,7 @@ func (e *Edit) verifyReferences(ctx context.Context, rows []table.RowChange) err
 		if err != nil {
 			return err
 		}
-		if loose && !c.Loose {
+		if loose && !c.Loose && !awaits(keys, c, rows) {
 			return e.parentGone(nil)
 		}
 	}
