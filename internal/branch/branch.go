@@ -73,10 +73,11 @@ var names = [...]string{
 
 func (r Reason) String() string { return names[r] }
 
-// Label is a branch label that has been read: one of Path, Tokens and Forks. The
+// Label is a branch label that has been read: one of Path, Names, Tokens and Forks. The
 // zero value is the root.
 type Label struct {
 	Path   string          // "orch.researcher"
+	Names  []string        // ["alt","main"]: the branches that an event is of, sorted; nil where the label is something else
 	Tokens Set             // {"tokens":[1,3]}; nil where the label is something else
 	Forks  map[string]Fork // {"active_forks":{"1":[[0],3]}} by the fork's id; nil where the label is something else
 }
@@ -87,10 +88,16 @@ type Fork struct {
 	Total   int // how many branches the fork has
 }
 
-// ParseLabel reads a label. What is not exactly one of the two JSON forms (those of the
-// two revisions of adk-python pull request 3889) is a path, whatever characters
-// it has.
+// ParseLabel reads a label. What is not exactly one of the JSON forms (a list of names, as
+// NamesLabel writes it, and those of the two revisions of adk-python pull request 3889) is a path,
+// whatever characters it has.
 func ParseLabel(label string) Label {
+	if strings.HasPrefix(label, `["`) {
+		var names []string
+		if json.Unmarshal([]byte(label), &names) == nil && NamesLabel(names...) == label {
+			return Label{Names: names}
+		}
+	}
 	if !strings.HasPrefix(label, "{") {
 		return Label{Path: label}
 	}
@@ -107,11 +114,23 @@ func ParseLabel(label string) Label {
 }
 
 // IsRoot reports whether the label says that there is no branch, in any form.
-func (l Label) IsRoot() bool { return l.Path == "" && len(l.Tokens) == 0 && len(l.Forks) == 0 }
+func (l Label) IsRoot() bool {
+	return l.Path == "" && len(l.Names) == 0 && len(l.Tokens) == 0 && len(l.Forks) == 0
+}
+
+// NamesLabel is the label of an event that is of each of these branches.
+func NamesLabel(names ...string) string {
+	names = slices.Clone(names)
+	slices.Sort(names)
+	text, _ := json.Marshal(slices.Compact(names)) // of strings, it cannot fail
+	return string(text)
+}
 
 // String is the label as stores hold it: compact, with all lists in order.
 func (l Label) String() string {
 	switch {
+	case l.Names != nil:
+		return NamesLabel(l.Names...)
 	case l.Tokens != nil:
 		return string(append(l.Tokens.appendTo([]byte(`{"tokens":`)), '}'))
 	case l.Forks != nil:
@@ -224,6 +243,9 @@ func ByLabel(model string) bool {
 	}
 	return true
 }
+
+// ByNames reports whether labels are names in a model, so that a typed one is no path.
+func ByNames(model string) bool { _, is := FindModel(model).(Names); return is }
 
 // ReaderOf is the model of a store's own reader, by the facts of the store: a store
 // that names no model shows an agent all of its session. A reader of paths is the given

@@ -18,6 +18,7 @@ var Models = []Named{
 	{"raw-prefix", RawPrefix{}},
 	{"tokens", Tokens{}},
 	{"forks", Forks{}},
+	{"names", Names{}},
 	{"session", Session{}},
 }
 
@@ -273,4 +274,25 @@ func (t Tokens) parseLabel(label string) Label {
 		}
 	}
 	return known
+}
+
+// Names is the rule of copied histories: a branch began as a copy of another one's first events, which
+// are stored once and name both. An agent sees the events that name its branch.
+type Names struct{}
+
+// Visible reports Sibling for what is hidden. Root stands for every event whose label names no
+// branch, Unbranched for every such viewer.
+func (n Names) Visible(viewer Viewer, event Event) (bool, Reason) {
+	return judgeEvent(viewer, event, func(viewer Viewer, event Event) (bool, Reason) {
+		v, e := ParseLabel(viewer.Label).Names, ParseLabel(event.Label).Names
+		switch {
+		case len(e) == 0:
+			return true, Root
+		case len(v) == 0:
+			return true, Unbranched
+		case slices.ContainsFunc(v, func(name string) bool { return slices.Contains(e, name) }):
+			return true, Own
+		}
+		return false, Sibling
+	})
 }

@@ -68,7 +68,7 @@ func TestOpenScopes(t *testing.T) {
 }
 
 func TestModelsByName(t *testing.T) {
-	byLabel := map[string]bool{"path": true, "raw-prefix": true, "tokens": true, "forks": true, "session": false}
+	byLabel := map[string]bool{"path": true, "raw-prefix": true, "tokens": true, "forks": true, "names": true, "session": false}
 	if len(byLabel) != len(branch.Models) {
 		t.Errorf("%d models, want %d", len(branch.Models), len(byLabel))
 	}

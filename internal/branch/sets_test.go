@@ -76,3 +76,31 @@ func TestForks(t *testing.T) {
 		t.Errorf("a path among forks: %v", got)
 	}
 }
+
+func TestNames(t *testing.T) {
+	for _, c := range []struct {
+		viewer, event string
+		want          decision
+	}{
+		{`["main"]`, `["alt","main"]`, decision{true, branch.Own}},
+		{`["alt"]`, `["alt","main"]`, decision{true, branch.Own}},
+		{`["alt"]`, `["main"]`, decision{false, branch.Sibling}},
+		{`["alt"]`, ``, decision{true, branch.Root}},
+		{``, `["main"]`, decision{true, branch.Unbranched}},
+	} {
+		if got := decide(branch.Names{}, branch.Viewer{Label: c.viewer}, branch.Event{Label: c.event}); got != c.want {
+			t.Errorf("%s seen from %s: %v, want %v", c.event, c.viewer, got, c.want)
+		}
+	}
+	if label := branch.NamesLabel("main", "a,b", "main"); label != `["a,b","main"]` || branch.ParseLabel(label).String() != label || branch.ParseLabel(label).IsRoot() {
+		t.Errorf("the label is %s", label)
+	}
+	for _, path := range []string{`["main", "alt"]`, `["b","a"]`, `["a","a"]`, `[""`, `[1]`} {
+		if branch.ParseLabel(path).Path != path {
+			t.Errorf("%s is taken for names", path)
+		}
+	}
+	if !branch.ByNames("names") || branch.ByNames("path") || branch.ByNames("") {
+		t.Error("another model is taken for that of names")
+	}
+}

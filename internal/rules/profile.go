@@ -121,8 +121,10 @@ func (p *Profile) ErrorText(rule string, at Said) string {
 // ids, which tells Anthropic's, else what the parent session hints at, and else
 // the runtime's own default.
 func (s *Subject) hintProfile(store *session.Store, parent *Subject) (*Profile, string) {
-	known := profileOf(s.Model)
+	known, own := profileOf(s.Model), FindProfile(store.Profile)
 	switch {
+	case own != nil:
+		return own, store.Title + " stores items of " + own.Title
 	case known != nil:
 		return known, "model " + s.Model
 	case s.Model != "":
@@ -132,7 +134,7 @@ func (s *Subject) hintProfile(store *session.Store, parent *Subject) (*Profile, 
 	case parent != nil && parent.Hint != "":
 		return parent.Profiles[0], parent.Hint
 	}
-	if own := profileOf(store.Model); own != nil {
+	if own = profileOf(store.Model); own != nil {
 		return own, "no model recorded; " + store.Title + " uses " + store.Model + " by default"
 	}
 	return &Generic, "no model recorded"

@@ -92,22 +92,32 @@ func (s *Subject) AlwaysMended() bool { return s.Mender != nil && s.Mender.Alway
 // findHalves finds the calls whose id no result of the request has, and the results whose id no
 // call has.
 func (s *Subject) findHalves() *Refused {
-	made, answered := map[string]bool{}, map[string]bool{}
+	made, answered, before, left := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]int{}
 	for _, it := range s.inArranged() {
 		AddIDs(made, it)
 		for n := range it.Results {
 			answered[it.Results[n].CallID] = true
+			left[it.Results[n].CallID]++
 		}
 	}
 	alone := &Refused{}
 	for i, it := range s.inArranged() {
 		for n := range it.Calls {
-			if !it.Calls[n].Server && !answered[it.Calls[n].ID] {
-				alone.Calls = append(alone.Calls, pairing.Occurrence{Item: i, Nth: n})
+			id, at := it.Calls[n].ID, pairing.Occurrence{Item: i, Nth: n}
+			switch {
+			case it.Calls[n].Server:
+			case s.Mender.Latest && before[id]:
+				alone.Again = append(alone.Again, at)
+				fallthrough
+			case !answered[id]:
+				alone.Calls = append(alone.Calls, at)
 			}
+			before[id] = true
 		}
 		for n := range it.Results {
-			if !s.Mender.KeepsResults && !it.Results[n].Server && !made[it.Results[n].CallID] {
+			id := it.Results[n].CallID
+			left[id]--
+			if !it.Results[n].Server && (!s.Mender.KeepsResults && !made[id] || s.Mender.Latest && left[id] > 0) {
 				alone.Results = append(alone.Results, pairing.Occurrence{Item: i, Nth: n})
 			}
 		}
@@ -325,8 +335,9 @@ func (s *Subject) Objections(profile *Profile) []Objection {
 		for n, at := range m.Results {
 			if results[at] {
 				id, repeated := s.ResultAt(at).CallID, refused.Repeated[at]
+				other := repeated && s.SendsLatest() // it leaves out the one before
 				list = append(list, Objection{
-					at.Item, []string{id}, s.SurplusError(profile, number, blocks+n, id, repeated), s.SurplusError(profile, number, 0, id, repeated), mended(sanitised.Results, at),
+					at.Item, []string{id}, s.SurplusError(profile, number, blocks+n, id, repeated), s.SurplusError(profile, number, 0, id, repeated), other || mended(sanitised.Results, at),
 				})
 			}
 		}

@@ -28,6 +28,9 @@ func (p *Pass) pairCalls(s *Subject, keep func(i int) bool) {
 			pair.Place = pairing.Adjacent
 		}
 	}
+	if own := FindProfile(p.Store.Profile); own != nil && own.Shape == Flat {
+		s.joinResponse()
+	}
 	if s.last {
 		s.answerReused(keep)
 	}
@@ -57,6 +60,27 @@ func (p *Pass) pairCalls(s *Subject, keep func(i int) bool) {
 	}
 	s.Pairs.Missing = slices.DeleteFunc(s.Pairs.Missing, func(m pairing.Missing) bool { return halves[m.Call] })
 	s.Pairs.Orphans = slices.DeleteFunc(s.Pairs.Orphans, func(at pairing.Occurrence) bool { return halves[at] })
+}
+
+// joinResponse takes the calls of one response for one turn, where each is an item of its own: a result
+// behind the others is in its place, and a call before them at the end.
+func (s *Subject) joinResponse() {
+	said := func(it session.Item) bool {
+		return it.OnWire() && len(it.Calls)+len(it.Results) == 0 && !it.HasBlock(session.ReasoningBlock)
+	}
+	for i := range s.Pairs.Pairs {
+		pair := &s.Pairs.Pairs[i]
+		if pair.Place == pairing.Late && !slices.ContainsFunc(s.Items[pair.Call.Item+1:pair.Result.Item], said) {
+			pair.Place = pairing.Adjacent
+		}
+	}
+	last := len(s.Items) - 1
+	for ; last >= 0 && !said(s.Items[last]); last-- { // calls and results at the end
+	}
+	for i := range s.Pairs.Missing {
+		m := &s.Pairs.Missing[i]
+		m.Tail = m.Tail || m.Call.Item > last
+	}
 }
 
 // answerReused takes calls with an id that another call has, which is answered, for answered:
@@ -93,6 +117,9 @@ func (s *Subject) SentPairs() *pairing.Pairing {
 // SendsLast reports whether the runtime sends the last of several results of a call, so that
 // no request fails because of the others.
 func (s *Subject) SendsLast() bool { return s.last }
+
+// SendsLatest reports whether the runtime's sanitiser does.
+func (s *Subject) SendsLatest() bool { return s.Mender != nil && s.Mender.Latest }
 
 // explainPairs leaves the calls and results out whose other half is stored in another session,
 // where it does not belong: nothing of them is missing, and it comes back. What belongs to a

@@ -28,6 +28,9 @@ var mostShown = 200_000
 // in the order in which they speak first. Where the last speaker has no branch, it
 // is the one that goes on, and comes first.
 func (p *Pass) splitViewers(s *Subject) []*Subject {
+	if branch.ByNames(p.Store.BranchModel) {
+		return p.splitBranches(s)
+	}
 	if !p.Store.ForeignText && !branch.ByLabel(p.Store.BranchModel) || len(s.Replay.Delegations) > 0 {
 		return []*Subject{s}
 	}
@@ -56,6 +59,31 @@ func (p *Pass) splitViewers(s *Subject) []*Subject {
 		}
 		subjects[v] = p.newListener(s, at, of, v, !whole && v > 0)
 		subjects[v].who = list[v]
+	}
+	markStrayed(subjects)
+	return subjects
+}
+
+// splitBranches splits a session by the names of its branches, the main one first: each has requests
+// of its own, with the events that others share.
+func (p *Pass) splitBranches(s *Subject) []*Subject {
+	at := map[string][]int{}
+	for i := range s.Items {
+		for _, name := range branch.ParseLabel(s.Items[i].Branch).Names {
+			at[name] = append(at[name], i)
+		}
+	}
+	if len(at) == 0 {
+		return []*Subject{s}
+	}
+	names, subjects := slices.Sorted(maps.Keys(at)), []*Subject{}
+	if n := slices.Index(names, p.Store.MainBranch); n > 0 {
+		names = slices.Insert(slices.Delete(names, n, n+1), 0, p.Store.MainBranch)
+	}
+	for _, name := range names {
+		v := p.newListener(s, at[name], make([]int, len(s.Items)), 0, false)
+		v.who = Viewer{branch: name}
+		subjects = append(subjects, v)
 	}
 	markStrayed(subjects)
 	return subjects
@@ -92,6 +120,26 @@ func markStrayed(subjects []*Subject) {
 			}
 		}
 	}
+}
+
+// ShowHalf is the fix that shows a viewer the other half of a pair, where branches have names and its own
+// lacks that of one item of the session; false where it is none, or several.
+func (s *Subject) ShowHalf(title string, is func(*session.Item) bool) (fix Fix, ok bool) {
+	if s.Whole == nil || s.who.branch == "" {
+		return fix, false
+	}
+	for i := range s.Whole.Items {
+		names := branch.ParseLabel(s.Whole.Items[i].Branch).Names
+		if names == nil || !is(&s.Whole.Items[i]) || slices.Contains(names, s.who.branch) {
+			continue
+		}
+		label := branch.NamesLabel(append(names, s.who.branch)...)
+		ok, fix = fix.Edits == nil, Fix{
+			Title: title, Safety: Lossless,
+			Edits: []session.Edit{{Op: session.Set, Ref: s.Whole.ItemRef(i), Field: session.FieldBranch, Value: &label}},
+		}
+	}
+	return fix, ok
 }
 
 // occurrenceInSession is a call or result of a viewer by its place in the session.

@@ -94,6 +94,9 @@ type Requests struct {
 	// Model is the one that answers where no session names one, as far as the
 	// runtime's own default tells: a hint for who judges requests. "" when unknown.
 	Model string
+	// Profile is the provider whose API the store has its items of, which judges requests whatever
+	// model answers; "" where the form of items tells nothing.
+	Profile string
 }
 
 // Reader is what the store's own reader makes of a session that several agents share:
@@ -102,6 +105,8 @@ type Reader struct {
 	// BranchModel is how the store's own reader decides what an agent sees: the
 	// name of a model of package branch, "" where every session is one agent's.
 	BranchModel string
+	// MainBranch is, of the model names, the branch that goes on where nobody chose another.
+	MainBranch string
 	// ForeignText: what other agents said reaches an agent as a text of the user,
 	// their calls and results with it. So only an agent's own calls need results.
 	ForeignText bool
@@ -235,6 +240,8 @@ type Sanitiser struct {
 	Hoists bool
 	// KeepsResults: it sees to calls without a result only.
 	KeepsResults bool
+	// Latest: of several results of one call it sends the last, and of calls with one id one.
+	Latest bool
 }
 
 // Resumption is what the version of a runtime that wrote a session last makes of its requests, in

@@ -22,6 +22,7 @@ type Request struct {
 	Profile *rules.Profile // who gets it
 	Why     string         // why this one, "" when it was asked for
 	Viewer  string         // who sends it, where several agents share the session; "" otherwise
+	Main    bool           // that is whoever goes on, and not who spoke last
 	Retold  bool           // what other agents said comes as texts of the user
 	AsIs    bool           // the stored messages alone, without a next one of the user
 
@@ -101,7 +102,7 @@ func (r *Request) CountMessages(s *session.Session) (stored, notices, sent int) 
 // buildRequest builds the request of one session, for the first profile that judges it.
 func (b *builder) buildRequest(s *rules.Subject) *Request {
 	r := &Request{
-		Profile: s.Profiles[0], Why: s.Hint, Viewer: s.ViewerName(), Retold: b.in.Store.ForeignText, AsIs: b.in.Judge.AsIs,
+		Profile: s.Profiles[0], Why: s.Hint, Viewer: s.ViewerName(), Main: b.in.Store.MainBranch != "", Retold: b.in.Store.ForeignText, AsIs: b.in.Judge.AsIs,
 		Closed: s.Closed, Live: b.in.Store.Writer == session.WriterLive, Runtime: b.in.Store.Title,
 		sentBy: &b.in.Store.Runtime, mender: s.Mender,
 	}

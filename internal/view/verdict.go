@@ -28,7 +28,11 @@ func (r *Request) Head() string {
 func (r *Request) Preface() string {
 	var said []string
 	if r.Viewer != "" {
-		said = append(said, "This is the request of "+r.Viewer+", which spoke last.")
+		why := ", which spoke last."
+		if r.Main {
+			why = ", where a new run goes on unless it chooses another branch."
+		}
+		said = append(said, "This is the request of "+r.Viewer+why)
 		if r.Retold {
 			said = append(said, "It gets what other agents said as user messages.")
 		}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/branch"
-	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -360,7 +359,11 @@ func (s *coverage) unusedNote(one *reading) string {
 }
 
 func (s *coverage) branchList() string {
-	return listWords(lists.MapEach(s.events, func(e Event) string { return e.Stored().Branch }))
+	var labels []string
+	for i := range s.events {
+		labels = append(labels, viewersOf(s.events[i].Stored().Branch)...)
+	}
+	return listWords(labels)
 }
 
 // noViewerError says that a question names no viewer of the session.
@@ -436,13 +439,15 @@ func (c Cell) Words(viewer *Viewer, e *Event) string {
 // ReasonWords say why, for no viewer in particular.
 func ReasonWords(r branch.Reason) string { return reasons[r] }
 
-// BranchLabel is a branch for people: a path as it is stored, a set in braces, "–" for
+// BranchLabel is a branch for people: a path as it is stored, names, a set in braces, "–" for
 // none.
 func BranchLabel(label string) string {
 	parsed := branch.ParseLabel(label)
 	switch {
 	case parsed.Tokens != nil:
 		return SetWords(parsed.Tokens)
+	case parsed.Names != nil:
+		return strings.Join(parsed.Names, ", ")
 	case label == "":
 		return "–"
 	}
@@ -464,7 +469,7 @@ func (v *Viewer) Name() string {
 		return v.Agent + ", without a branch"
 	case v.Key == "":
 		return "an agent without a branch"
-	case strings.HasPrefix(v.Branch, "{"):
+	case strings.HasPrefix(v.Branch, "{") || branch.ParseLabel(v.Branch).Names != nil:
 		return BranchLabel(v.Branch) + strings.TrimPrefix(v.Key, v.Branch)
 	}
 	return v.Key

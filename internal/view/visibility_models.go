@@ -37,6 +37,7 @@ const (
 	modelPath    = "path"
 	modelTokens  = "tokens"
 	modelForks   = "forks"
+	modelNames   = "names"
 	modelSession = "session"
 )
 
@@ -47,6 +48,7 @@ var compares = map[string][]string{
 	"raw-prefix": {modelPath},
 	modelTokens:  {modelTokens, modelPath},
 	modelForks:   {modelForks},
+	modelNames:   {modelNames},
 }
 
 // formNames are the forms for people, in the order in which they decide about the
@@ -54,6 +56,7 @@ var compares = map[string][]string{
 var formNames = []struct{ form, name string }{
 	{modelForks, "sets of forks"},
 	{modelTokens, "sets of tokens"},
+	{modelNames, "names"},
 	{modelPath, "paths"},
 }
 
@@ -76,6 +79,8 @@ func (s *coverage) branchForms(q Question) map[string]bool {
 			forms[modelTokens] = true
 		case parsed.Forks != nil:
 			forms[modelForks] = true
+		case parsed.Names != nil || branch.ByNames(s.in.Store.BranchModel):
+			forms[modelNames] = true
 		default:
 			forms[modelPath] = true
 		}
@@ -274,23 +279,38 @@ func (s *coverage) findSpeakers(q Question, bySession bool) []*reading {
 		if !e.isSpoken() || q.Agent != "" && agentOf(it) != q.Agent || q.Branch != nil && !sameBranch(it.Branch, *q.Branch) {
 			continue
 		}
-		who := speaker{e.Session, it.Branch, cmp.Or(q.Agent, it.Agent), it.Scope}
-		if bySession {
-			who = speaker{session: e.Session, agent: cmp.Or(q.Agent, replay.FirstAgent(e.Session))}
+		for _, label := range viewersOf(it.Branch) {
+			who := speaker{e.Session, label, cmp.Or(q.Agent, it.Agent), it.Scope}
+			if bySession {
+				who = speaker{session: e.Session, agent: cmp.Or(q.Agent, replay.FirstAgent(e.Session))}
+			}
+			if known[who] == nil {
+				known[who] = &reading{speaker: who}
+				list = append(list, known[who])
+			}
+			known[who].last = e
 		}
-		if known[who] == nil {
-			known[who] = &reading{speaker: who}
-			list = append(list, known[who])
-		}
-		known[who].last = e
 	}
 	return list
+}
+
+// viewersOf are the labels of those who speak on a branch: of several names, one for each.
+func viewersOf(label string) []string {
+	names := branch.ParseLabel(label).Names
+	if len(names) < 2 {
+		return []string{label}
+	}
+	labels := make([]string, len(names))
+	for i, name := range names {
+		labels[i] = branch.NamesLabel(name)
+	}
+	return labels
 }
 
 // agentOf is who produced an item. Where a store keeps no names, the last segment
 // of a path is one.
 func agentOf(it *session.Item) string {
-	if it.Agent != "" || strings.HasPrefix(it.Branch, "{") {
+	if it.Agent != "" || branch.ParseLabel(it.Branch).Path == "" {
 		return it.Agent
 	}
 	return it.Branch[strings.LastIndexByte(it.Branch, '.')+1:]
@@ -324,7 +344,11 @@ func (s *coverage) onBranch(label string) *reading {
 	if out.last == nil {
 		return out
 	}
-	out.session, out.branch = out.last.Session, out.last.Stored().Branch
+	if out.session = out.last.Session; branch.ParseLabel(out.last.Stored().Branch).Names == nil {
+		out.branch = out.last.Stored().Branch
+	} else {
+		out.branch = branch.NamesLabel(label)
+	}
 	if !unscoped {
 		out.scope = out.last.Stored().Scope
 	}
@@ -339,9 +363,9 @@ func (s *coverage) onBranch(label string) *reading {
 // has: a set of tokens is computed of what ran there, and a session is what it holds.
 func knowsOnlyStored(m Model) bool { return m.Recomputed || m.Name == modelSession }
 
-// sameBranch compares a stored label with one that was typed.
+// sameBranch compares a stored label with one that was typed: one of several names, too.
 func sameBranch(stored, typed string) bool {
-	return stored == typed || strings.HasPrefix(typed, "{") && strings.HasPrefix(stored, "{") &&
+	return stored == typed || slices.Contains(branch.ParseLabel(stored).Names, typed) || strings.HasPrefix(typed, "{") && strings.HasPrefix(stored, "{") &&
 		branch.ParseLabel(stored).String() == branch.ParseLabel(typed).String()
 }
 

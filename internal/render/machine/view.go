@@ -354,7 +354,7 @@ func (l branchLabel) MarshalJSONTo(enc *jsontext.Encoder) error {
 
 func (l branchLabel) isObject() bool {
 	parsed := branch.ParseLabel(string(l))
-	return parsed.Tokens != nil || parsed.Forks != nil
+	return parsed.Names != nil || parsed.Tokens != nil || parsed.Forks != nil
 }
 
 type keyedViewer struct {

@@ -28,9 +28,13 @@ var faults = []*rules.Rule{
 		Run:   rules.ReportFaults(session.SchemaUnknown),
 	},
 	{
-		ID: "SC003", Name: "foreign-key-violation", Severity: rules.Error, Safety: rules.Manual, Scope: stored, Deep: true, Since: "0.1.0",
+		ID: "SC003", Name: "foreign-key-violation", Severity: rules.Error, Safety: rules.Kept, Scope: stored, Deep: true, Since: "0.1.0",
 		Title: "a row points to a row that does not exist",
-		Run:   rules.ReportFaults(session.ForeignKey),
+		Run: rules.ReportFaults(session.ForeignKey, func(_ *rules.Pass, found *rules.Finding, f *session.Fault) {
+			if rules.SetDefault(found, f, rules.Kept); f.Default != nil {
+				found.Fixes[0].Title = f.Remedy
+			}
+		}),
 	},
 	{
 		ID: "SC004", Name: "set-aside-backup", Severity: rules.Warning, Safety: rules.Manual, Scope: stored, Since: "0.1.0",
@@ -109,6 +113,11 @@ var faults = []*rules.Rule{
 				found.Fixes[0].Title = "make the row of the session, with what its messages say of it"
 			}
 		}),
+	},
+	{
+		ID: "SC030", Name: "unnamed-records", Severity: rules.Info, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+		Title: "messages that no branch of their session names",
+		Run:   rules.ReportFaults(session.Unnamed),
 	},
 	{
 		ID: "SC019", Name: "housekeeping", Severity: rules.Info, Safety: rules.None, Scope: stored, Since: "0.1.0",

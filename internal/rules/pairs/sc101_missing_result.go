@@ -39,6 +39,9 @@ var missingResult = rules.Rule{
 			if s.Strayed[f.Call] {
 				f.AddSentence("A result for it is on another branch or of another agent, where it is not seen")
 				fix = rules.Fix{Title: "decide which call the result belongs to", Safety: rules.Manual}
+				if shows, ok := s.ShowHalf("put the result on this branch, too", func(it *session.Item) bool { return it.AnswersCall(f.Call) }); ok {
+					fix = shows
+				}
 			}
 			p.ReportCall(s, f, fix)
 		})

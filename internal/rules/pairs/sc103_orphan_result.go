@@ -43,6 +43,9 @@ func reportOrphan(p *rules.Pass, s *rules.Subject, at pairing.Occurrence, about 
 	if s.Strayed[f.Call] {
 		f.Message = "the result names call " + rules.QuoteText(f.Call) + ", which is of another agent or branch that does not see it"
 		fix = rules.Fix{Title: "decide which call the result belongs to", Safety: rules.Manual}
+		if shows, ok := s.ShowHalf("put the call on this branch, too", func(it *session.Item) bool { return it.MakesCall(f.Call) }); ok {
+			fix = shows
+		}
 	}
 	if s.LeavesOut(at.Item) && s.StopReason() == "" && fix.Safety != rules.Manual {
 		f.Severity = rules.Warning

@@ -129,8 +129,8 @@ func (s *stream) describeStore(src *store.Source, version int, headerLine int64)
 			ChildrenClosed: s.header.ChildrenClosed, ChildPrologue: runtimes[s.header.Kind].ChildPrologue,
 			ReusesChildren: s.header.ReusesChildren,
 		},
-		Reader: s.header.Reader,
-		Keys:   session.Keys{CountsKeys: true, Renumbers: true, NeedsAll: true},
+		Reader: s.header.Reader, Requests: session.Requests{Profile: s.header.Profile},
+		Keys: session.Keys{CountsKeys: true, Renumbers: true, NeedsAll: true},
 		Condition: session.Condition{
 			Recovery: func() string {
 				return "recover the store that the stream was exported from, and export it again"
@@ -231,6 +231,7 @@ type Header struct {
 	Kind      string // of the store: "docker-agent"
 	Summaries string // root or scoped: what a summary covers; "" when unknown
 	Model     string // the model that answered, for sessions that do not say
+	Profile   string // see session.Requests
 	session.Reader
 	ChildrenClosed bool // see session.Children, and so for the next
 	ReusesChildren bool
@@ -247,7 +248,7 @@ func HeaderOf(st store.Store) Header {
 	}
 	f := st.Facts()
 	h := Header{
-		Kind: f.Kind, Model: f.Model, Reader: f.Reader, Writer: f.Writer, ChildrenClosed: f.ChildrenClosed, ReusesChildren: f.ReusesChildren,
+		Kind: f.Kind, Model: f.Model, Profile: f.Profile, Reader: f.Reader, Writer: f.Writer, ChildrenClosed: f.ChildrenClosed, ReusesChildren: f.ReusesChildren,
 	}
 	if f.BranchModel != "" {
 		h.Summaries = summariesScoped
@@ -267,7 +268,7 @@ const (
 func (h *Header) encodeHeader() headerLine {
 	return headerLine{
 		Type: typeHeader, Format: fmt.Sprintf("%s/%d", formatName, formatVersion),
-		Kind: h.Kind, BranchModel: h.BranchModel, Summaries: h.Summaries,
+		Kind: h.Kind, BranchModel: h.BranchModel, MainBranch: h.MainBranch, Profile: h.Profile, Summaries: h.Summaries,
 		Writer: h.Writer.String(), Model: h.Model, ChildrenClosed: h.ChildrenClosed,
 		ForeignText: h.ForeignText, GathersResults: h.GathersResults, LastResult: h.LastResult, SilentLabels: h.SilentLabels, HidesToolRuns: h.HidesToolRuns,
 		PrefixReaders: h.PrefixReaders, PrefixUntold: h.PrefixUntold, OpenScopes: h.OpenScopes, LikeFilter: h.LikeFilter, ReusesChildren: h.ReusesChildren,
@@ -289,9 +290,9 @@ func parseHeader(line []byte) (h Header, version int, err error) {
 		return h, 0, fmt.Errorf("has the format %s", quoteWord(rec.Format))
 	}
 	return Header{
-		Kind: rec.Kind, Summaries: rec.Summaries, Model: rec.Model,
+		Kind: rec.Kind, Summaries: rec.Summaries, Model: rec.Model, Profile: rec.Profile,
 		Reader: session.Reader{
-			BranchModel: rec.BranchModel, ForeignText: rec.ForeignText, GathersResults: rec.GathersResults, LastResult: rec.LastResult, SilentLabels: rec.SilentLabels,
+			BranchModel: rec.BranchModel, MainBranch: rec.MainBranch, ForeignText: rec.ForeignText, GathersResults: rec.GathersResults, LastResult: rec.LastResult, SilentLabels: rec.SilentLabels,
 			HidesToolRuns: rec.HidesToolRuns, RootSummaries: rec.Summaries == summariesRoot, PrefixReaders: rec.PrefixReaders, PrefixUntold: rec.PrefixUntold, OpenScopes: rec.OpenScopes, LikeFilter: rec.LikeFilter,
 		},
 		ChildrenClosed: rec.ChildrenClosed || runtimes[rec.Kind].ChildrenClosed, ReusesChildren: rec.ReusesChildren,

@@ -25,6 +25,8 @@ type headerLine struct {
 	Format         string         `json:"format"`
 	Kind           string         `json:"kind,omitzero"`
 	BranchModel    string         `json:"branch_model,omitzero"`
+	MainBranch     string         `json:"main_branch,omitzero"`
+	Profile        string         `json:"profile,omitzero"`
 	Summaries      string         `json:"summaries,omitzero"`
 	Writer         string         `json:"writer,omitzero"`
 	Model          string         `json:"model,omitzero"`

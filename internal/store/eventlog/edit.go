@@ -29,6 +29,9 @@ type editor struct {
 	all    *catalog  // how the sessions are called: of a database on a server they are read once
 }
 
+// Wrapped is an editor of a View: Base is that of the database itself.
+type Wrapped interface{ Base() table.Editor }
+
 // Edit opens a database for repair or undo.
 func Edit(ctx context.Context, src *store.Source, reread Reread) (store.Editor, error) {
 	edit, err := src.Edit(ctx)
@@ -174,7 +177,11 @@ func (e *editor) Backup(ctx context.Context, path string, sessions []string, pro
 	type copier interface {
 		Backup(ctx context.Context, path string, sessions []string, progress func(done int64)) error
 	}
-	if whole, ok := e.Editor.(copier); ok {
+	base := e.Editor
+	if w, ok := base.(Wrapped); ok {
+		base = w.Base()
+	}
+	if whole, ok := base.(copier); ok {
 		return whole.Backup(ctx, path, sessions, progress)
 	}
 	c, err := newCatalog(ctx, e.Reader(), e.layout)

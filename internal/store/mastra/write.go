@@ -47,6 +47,9 @@ type editor struct {
 	view *joined
 }
 
+// Base implements eventlog.Wrapped.
+func (e *editor) Base() table.Editor { return e.Editor }
+
 // Reader implements table.Editor.
 func (e *editor) Reader() table.Reader { return e.view }
 

@@ -99,7 +99,7 @@ func TestDatabasesThatCannotBeRead(t *testing.T) {
 		{"no role", urlOf(folder, "absent", "postgres"), "does not let this role in"},
 		{"no schema", empty + "&search_path=absent", "has no tables in which a runtime keeps its sessions"},
 		{"no tables", empty, "has no tables in which a runtime keeps its sessions"},
-		{"another program's", foreign, "sessctl reads those of Google ADK, kagent, Mastra, Spring AI Session and Claude's Agent SDK on a server"},
+		{"another program's", foreign, "sessctl reads those of Google ADK, kagent, Mastra, the OpenAI Agents SDK, Spring AI Session and Claude's Agent SDK on a server"},
 		{"views", views + "&search_path=public", "is a view"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -25,6 +25,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/kagent"
 	"github.com/sessctl/sessctl/internal/store/loom"
 	"github.com/sessctl/sessctl/internal/store/mastra"
+	"github.com/sessctl/sessctl/internal/store/openaiagents"
 	"github.com/sessctl/sessctl/internal/store/opencode"
 	"github.com/sessctl/sessctl/internal/store/postgres"
 	"github.com/sessctl/sessctl/internal/store/springai"
@@ -41,6 +42,7 @@ var Kinds = []store.Kind{
 	goose.Kind,
 	mastra.Kind,
 	opencode.Kind,
+	openaiagents.Kind,
 	claudecode.Kind,
 	loom.Kind,
 	canonical.Kind,
@@ -224,7 +226,7 @@ func unknownError(ctx context.Context, src *store.Source) error {
 	}
 	db := sqlite.FromReader(src.DB)
 	if db == nil {
-		return problem.New(problem.Unreadable, "sessctl reads those of Google ADK, kagent, Mastra, Spring AI Session and Claude's Agent SDK on a server. "+
+		return problem.New(problem.Unreadable, "sessctl reads those of Google ADK, kagent, Mastra, the OpenAI Agents SDK, Spring AI Session and Claude's Agent SDK on a server. "+
 			"Name another schema with ?search_path=SCHEMA at the end, or let the role use it: `GRANT USAGE ON SCHEMA … TO …;`.", "%s has no tables in which a runtime keeps its sessions", src.Path)
 	}
 	if err := db.Damaged(); err != nil {

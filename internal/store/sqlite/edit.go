@@ -39,6 +39,7 @@ type Edit struct {
 	reader     *reader               // so, too
 	keys       []ForeignKey          // of all tables; nil before they were read
 	log        changeLog
+	awaited    map[string]map[string]bool // see isAwaited
 
 	left     string
 	backedUp bool
@@ -296,7 +297,7 @@ func (e *Edit) beginImmediate(ctx context.Context) error {
 	}
 	e.open, e.failed, e.reverting, e.trying = true, nil, false, false
 	e.guard.reset()
-	e.tables, e.reader, e.keys, e.log = map[string]tableShape{}, nil, nil, newChangeLog()
+	e.tables, e.reader, e.keys, e.log, e.awaited = map[string]tableShape{}, nil, nil, newChangeLog(), map[string]map[string]bool{}
 	if err := e.checkUndisturbed(ctx); err != nil {
 		return errors.Join(err, e.Rollback())
 	}

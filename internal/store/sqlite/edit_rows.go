@@ -99,12 +99,19 @@ func (e *Edit) insertRow(ctx context.Context, of string, rowid *int64, row []tab
 	if err != nil {
 		return 0, err
 	}
+	awaited, err := e.isAwaited(ctx, of, row)
+	if err != nil {
+		return 0, err
+	}
 	key, err := e.execOnRow(ctx, change{lib.SQLITE_INSERT, rowKey{table: of}}, "insert into "+Quoted(of)+values, args...)
 	if err != nil {
 		return 0, err
 	}
 	if err := e.recordRow(ctx, key, nil, t.columns); err != nil {
 		return 0, err
+	}
+	if c := e.log.rows[key]; awaited && c.Before == nil {
+		c.Loose = true
 	}
 	after, err := e.readSequence(ctx, of)
 	if err == nil && !before.Equal(after) {
@@ -345,7 +352,7 @@ func (e *Edit) verifyReferences(ctx context.Context, rows []table.RowChange) err
 		if err != nil {
 			return err
 		}
-		if loose && !c.Loose {
+		if loose && !c.Loose && !awaits(keys, c, rows) {
 			return e.parentGone(nil)
 		}
 	}
@@ -361,7 +368,7 @@ func (e *Edit) verifyUnreferenced(ctx context.Context, k ForeignKey, rows []tabl
 		for i := range key {
 			key[i] = c.After[k.To[i]]
 		}
-		if c.Before == nil && strings.EqualFold(k.Parent, c.Table) && !slices.Contains(key, nil) {
+		if c.Before == nil && !c.Loose && strings.EqualFold(k.Parent, c.Table) && !slices.Contains(key, nil) {
 			gone = append(gone, key)
 		}
 	}

@@ -26,7 +26,8 @@ type RowChange struct {
 	Row    Place  `json:"row"`
 	Before Image  `json:"before"`
 	After  Image  `json:"after"`
-	// Loose: a foreign key of the row led nowhere already before it changed.
+	// Loose: a foreign key of the row led nowhere already before it changed; of a row that came, one
+	// of another row led to it before.
 	Loose bool `json:"loose,omitempty"`
 }
 
