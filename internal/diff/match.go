@@ -177,9 +177,13 @@ func markStaying(a, b *side) {
 	}
 }
 
-// comparePairs compares two pairs by what they are, whichever store comes first.
+// comparePairs compares two pairs by what they are, whichever store comes first: by when their
+// items were, and by how long they are, because digests are others in each run.
 func comparePairs(e, f *entry) int {
-	return cmp.Or(cmp.Compare(min(e.said, e.pair.said), min(f.said, f.pair.said)), cmp.Compare(min(e.row(), e.pair.row()), min(f.row(), f.pair.row())))
+	time := func(e *entry) int64 { return min(e.item().Time.UnixNano(), e.pair.item().Time.UnixNano()) }
+	size := func(e *entry) int64 { return min(e.item().Size, e.pair.item().Size) }
+	return cmp.Or(cmp.Compare(time(e), time(f)), cmp.Compare(size(e), size(f)),
+		cmp.Compare(min(e.row(), e.pair.row()), min(f.row(), f.pair.row())), cmp.Compare(min(e.said, e.pair.said), min(f.said, f.pair.said)))
 }
 
 // gapTokens are tokens for the entries of a session: equal where kind, role and agent are, and
