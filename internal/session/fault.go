@@ -36,6 +36,7 @@ const (
 	Misplaced                           // Detail: where the runtime looks for the session, and where it is; Harmless where it finds it there
 	NulCharacter                        // Field: the column or key of what is sent and has U+0000
 	HistoryDeleted                      // Field: the counter; Detail: what it counts, and what is left
+	SharedOrdinal                       // Field: the key; Detail: which records have one, or go back; Default: from which one on to number them anew
 	ForeignOwner                        // Field: the column; Detail: whose the record is, "" for nobody's; Default: whose its session is
 )
 

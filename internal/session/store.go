@@ -215,6 +215,9 @@ type Runtime struct {
 	// where none is known to.
 	BlankTexts string
 	Sanitiser  *Sanitiser // nil where a request is sent with the pairs that it has
+	// API is the profile of the one that it asks through, whatever the model is; "" where the
+	// model tells.
+	API string
 }
 
 // Sanitiser is what a runtime makes of the calls and results of a request before it sends

@@ -43,7 +43,8 @@ type Record struct {
 	Is    bool  // a record
 }
 
-// Edits are what becomes of the lines of a file, which keep their places.
+// Edits are what becomes of the lines of a file, which keep their places. A store of several files
+// has one for each that it changes.
 type Edits struct {
 	log   *Log
 	keys  Keys
@@ -90,8 +91,13 @@ func (p *Placed) Begun() bool { return p.edits != nil }
 
 // Edits begins edits of the lines of a log with so many records, which is closed with them.
 func (p *Placed) Edits(l *Log, total int64) *Edits {
-	p.edits = &Edits{l, p.keys, total, map[int64]*LineEdit{}}
+	p.edits = NewEdits(l, p.keys, total)
 	return p.edits
+}
+
+// NewEdits begins edits of the lines of a log with so many records, which have these keys.
+func NewEdits(l *Log, keys Keys, total int64) *Edits {
+	return &Edits{l, keys, total, map[int64]*LineEdit{}}
 }
 
 // Fresh is the key of a new record.
@@ -117,16 +123,17 @@ func (p *Placed) spliceEdits() error {
 		return nil
 	}
 	p.edits = nil
-	splices, keys, err := e.composeSplices()
+	splices, keys, err := e.Compose()
 	if err == nil {
 		err = p.Splice(p.name, splices)
 	}
-	p.keys = Keys{keys, e.keys.fresh}
+	p.keys = keys
 	return errors.Join(err, e.log.Close())
 }
 
-// composeSplices composes the changes of the file, and the keys of the records that are in it then.
-func (e *Edits) composeSplices() (list []Splice, keys []int64, err error) {
+// Compose composes the changes of the file, and the keys of the records that are in it then.
+func (e *Edits) Compose() (list []Splice, after Keys, err error) {
+	var keys []int64
 	place := int64(0) // of the next record whose key is not among them
 	keep := func(end int64) {
 		for ; place < end; place++ {
@@ -145,7 +152,7 @@ func (e *Edits) composeSplices() (list []Splice, keys []int64, err error) {
 		l := e.lines[at]
 		was := make([]byte, l.Length+int(l.Rest))
 		if _, err := e.log.Bytes().ReadAt(was, at); err != nil {
-			return nil, nil, err
+			return nil, after, err
 		}
 		keep(l.Place)
 		is := add(nil, l.Before)
@@ -168,7 +175,7 @@ func (e *Edits) composeSplices() (list []Splice, keys []int64, err error) {
 		list = append(list, Change(int(at), was, add(is, l.After)))
 	}
 	keep(e.total)
-	return list, keys, nil
+	return list, Keys{keys, e.keys.fresh}, nil
 }
 
 // Journal implements table.Transaction.

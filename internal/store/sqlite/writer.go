@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"os"
+	"runtime"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -26,6 +27,18 @@ type runKey struct{}
 // processes have open. Without it, each one looks anew.
 func InOneRun(ctx context.Context) context.Context {
 	return context.WithValue(ctx, runKey{}, &openFiles{})
+}
+
+// WriterOf says whether another process has a file open for writing, whatever is in it.
+func WriterOf(ctx context.Context, file *os.File) session.Writer {
+	pid, err := openFilesOf(ctx).findWriter(file)
+	switch {
+	case err != nil || runtime.GOOS != "linux":
+		return session.WriterUnknown
+	case pid != 0:
+		return session.WriterLive
+	}
+	return session.WriterDead
 }
 
 func openFilesOf(ctx context.Context) *openFiles {

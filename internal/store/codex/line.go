@@ -1,0 +1,135 @@
+package codex
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/jsonscan"
+	"github.com/sessctl/sessctl/internal/store/filelog"
+)
+
+// line is a line of a rollout. What the payload is, the type says.
+type line struct {
+	Time    string         `json:"timestamp"`
+	Ordinal *int64         `json:"ordinal"`
+	Type    string         `json:"type"`
+	Payload jsontext.Value `json:"payload"`
+}
+
+// The types of lines that make the conversation, or end parts of it.
+const (
+	typeMeta      = "session_meta"
+	typeItem      = "response_item"
+	typeCompacted = "compacted"
+	typeEvent     = "event_msg"
+	typeTurn      = "turn_context"
+	typeUsage     = "token_usage_record"
+)
+
+// lineTypes are those that tell Codex's files from others.
+var lineTypes = []string{typeMeta, typeItem, typeCompacted, typeEvent, typeTurn, typeUsage, "world_state"}
+
+// serde reads JSON as Codex does: what is no Unicode is no JSON.
+var serde = jsonscan.Decoder{Options: jsontext.AllowDuplicateNames(true)}
+
+// meta is the payload of the first line.
+type meta struct {
+	ID      string         `json:"id"`
+	Parent  string         `json:"parent_thread_id"`
+	Forked  string         `json:"forked_from_id"`
+	Base    *base          `json:"history_base"`
+	Start   int64          `json:"subagent_history_start_ordinal"` // the lines before it are copies of the parent's
+	Source  jsontext.Value `json:"source"`
+	Folder  string         `json:"cwd"`
+	Version string         `json:"cli_version"`
+	Name    string         `json:"agent_nickname"`
+	Agent   string         `json:"agent_role"`
+
+	delegated bool
+}
+
+// base is where the history of a fork lies: in the file of another thread, up to an offset.
+type base struct {
+	Thread string `json:"thread_id"`
+	Before int64  `json:"end_ordinal_exclusive"`
+	End    int64  `json:"end_byte_offset"`
+}
+
+// payload is what other lines hold, as far as it matters.
+type payload struct {
+	Type      string         `json:"type"`
+	Role      string         `json:"role"`
+	ID        string         `json:"id"`
+	Name      string         `json:"name"`
+	CallID    string         `json:"call_id"`
+	Arguments jsontext.Value `json:"arguments"`
+	Input     string         `json:"input"`
+	Action    jsontext.Value `json:"action"`
+	Content   jsontext.Value `json:"content"`
+	Output    jsontext.Value `json:"output"`
+	Summary   []textPart     `json:"summary"`
+	Encrypted string         `json:"encrypted_content"`
+}
+
+// event is what the other lines say that change the conversation, or what a repair writes.
+type event struct {
+	Type    string           `json:"type"`
+	Turn    string           `json:"turn_id"`
+	Turns   int              `json:"num_turns"`
+	Model   string           `json:"model"`
+	Message string           `json:"message"`
+	History []jsontext.Value `json:"replacement_history"`
+}
+
+// textPart is a part of a message, of reasoning or of an output.
+type textPart struct {
+	Type  string `json:"type"`
+	Text  string `json:"text"`
+	Image string `json:"image_url"`
+}
+
+// parseLine reads a line, or says why Codex passes over it.
+func parseLine(text []byte) (l line, wrong string) {
+	if err := serde.Unmarshal(text, &l); err != nil {
+		return l, explain(err)
+	}
+	if l.Type == "" || len(l.Payload) == 0 {
+		return l, "it has no type or no payload"
+	}
+	return l, ""
+}
+
+// explain words an error of the decoder without what it stands in.
+func explain(err error) string {
+	if wrong, ok := errors.AsType[*jsontext.SyntacticError](err); ok && wrong.Err != nil {
+		return "it is no JSON: " + wrong.Err.Error()
+	}
+	return "a value in it has another type than Codex expects"
+}
+
+// readMeta reads the first line, or says why Codex cannot resume the thread.
+func readMeta(ctx context.Context, log *filelog.Log) (m meta, wrong string) {
+	for at, err := range log.Lines(ctx) {
+		if err != nil || at.Err != nil {
+			return m, "it cannot be read"
+		}
+		l, wrong := parseLine(at.Text)
+		if wrong == "" && l.Type != typeMeta {
+			wrong = "it is no session_meta, with which every rollout begins"
+		}
+		if wrong != "" {
+			return m, wrong
+		}
+		if err := serde.Unmarshal(l.Payload, &m); err != nil || m.ID == "" {
+			return m, "its session_meta has no id, or a value of another type than Codex expects"
+		}
+		var from struct {
+			Subagent jsontext.Value `json:"subagent"`
+		}
+		m.delegated = m.Source.Kind() == '{' && serde.Unmarshal(m.Source, &from) == nil && len(from.Subagent) > 0
+		return m, ""
+	}
+	return m, "the rollout is empty"
+}
