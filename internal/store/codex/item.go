@@ -24,6 +24,8 @@ func parsePayload(raw []byte) (p payload, wrong string) {
 	return p, ""
 }
 
+func (p *payload) isCall() bool { return strings.HasSuffix(p.Type, "_call") }
+
 // begin begins an item; the one that was open ends.
 func (r *reader) begin(role session.Role, when time.Time, key string) {
 	r.endItem()
@@ -120,7 +122,7 @@ func (r *reader) addItem(p *payload, raw []byte, when time.Time, key string) {
 		r.addContent(it, p)
 	case strings.HasSuffix(p.Type, "_output"):
 		r.addResult(it, p)
-	case strings.HasSuffix(p.Type, "_call"):
+	case p.isCall():
 		r.addCall(it, p)
 	case it.Role == session.Assistant:
 		r.addReasoning(it, p)

@@ -71,6 +71,9 @@ type payload struct {
 	Output    jsontext.Value `json:"output"`
 	Summary   []textPart     `json:"summary"`
 	Encrypted string         `json:"encrypted_content"`
+	Meta      struct {
+		Turn string `json:"turn_id"`
+	} `json:"internal_chat_message_metadata_passthrough"`
 }
 
 // event is what the other lines say that change the conversation, or what a repair writes.

@@ -35,7 +35,7 @@ const (
 )
 
 // Kind is Codex's row in the table of adapters.
-var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: listLocations, Detect: detectRollouts, Empty: hasNoRollout, Open: openRollouts}
+var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: listLocations, Detect: detectRollouts, Empty: hasNoRollout, Open: openRollouts, Edit: openEdit}
 
 // listLocations lists the folder in which Codex keeps everything.
 func listLocations(home string) []string {

@@ -20,6 +20,8 @@ import (
 type thread struct {
 	*session.Session
 	lines map[string][]filelog.Record // the own lines of each item by its key; nil where nobody asks
+	calls map[string][]filelog.Record // and those of its calls
+	made  map[string]payload          // the calls by their ids; of several with one id the last
 	sums  map[string]hash.Hash        // of what each item says; nil where nobody asks
 }
 
@@ -148,7 +150,10 @@ func (r *reader) addLine(at *filelog.Line, rec filelog.Record, key string) {
 	switch l.Type {
 	case typeItem:
 		r.addItem(&p, l.Payload, when, key)
-		r.noteLine(key, rec, at.Text)
+		r.noteLine(key, rec, at.Text, p.isCall())
+		if r.made != nil && p.isCall() {
+			r.made[p.CallID] = payload{Type: p.Type, Meta: p.Meta}
+		}
 	case typeCompacted:
 		if serde.Unmarshal(l.Payload, &e) == nil {
 			r.addCompaction(&e, when, key, at.Text)
@@ -172,7 +177,7 @@ func (r *reader) addLine(at *filelog.Line, rec filelog.Record, key string) {
 }
 
 // noteLine keeps where the lines of an item are, and what they say.
-func (r *reader) noteLine(key string, rec filelog.Record, text []byte) {
+func (r *reader) noteLine(key string, rec filelog.Record, text []byte, call bool) {
 	if n := len(r.Items); n == 0 || r.Items[n-1].Key != key { // it is a part of an item
 		if r.open < 0 {
 			return
@@ -180,7 +185,9 @@ func (r *reader) noteLine(key string, rec filelog.Record, text []byte) {
 		key = r.Items[r.open].Key
 	}
 	if r.lines != nil && r.own {
-		r.lines[key] = append(r.lines[key], rec)
+		if r.lines[key] = append(r.lines[key], rec); call {
+			r.calls[key] = append(r.calls[key], rec)
+		}
 	}
 	if r.sums != nil {
 		if r.sums[key] == nil {
@@ -239,7 +246,7 @@ func (r *reader) addBroken(at *filelog.Line, rec filelog.Record, key, wrong stri
 		it.Body = &session.Body{Raw: append([]byte(nil), at.Text...)}
 	}
 	r.Items = append(r.Items, it)
-	r.noteLine(key, rec, at.Text)
+	r.noteLine(key, rec, at.Text, false)
 	f := session.Fault{Kind: session.Undecodable, Item: len(r.Items) - 1, Field: fmt.Sprintf("line %d", at.Number), Detail: wrong, Passed: true}
 	f.Whole = at.Err == nil && jsonedit.IsWhole(at.Text)
 	if at.Open && !f.Whole {
