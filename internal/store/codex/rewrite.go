@@ -117,13 +117,12 @@ func (w *rewrite) lineAt(place int64) *lineChange {
 // planSession plans the changes of the session.
 func (w *rewrite) planSession(s *change.Session) error {
 	for _, e := range s.Sets {
-		switch n, err := strconv.ParseInt(*cmpValue(e.Value), 10, 64); {
-		case err == nil && e.Field == fieldOrdinal:
-			w.from = n
-		case err == nil && e.Field == fieldBase:
-			w.lineAt(0).values["/payload/"+fieldBase] = []byte(*e.Value)
-		default:
+		if e.Field != fieldOrdinal || e.Value == nil {
 			return errors.New("a repair of rollouts does not set " + e.Field)
+		}
+		var err error
+		if w.from, err = strconv.ParseInt(*e.Value, 10, 64); err != nil {
+			return err
 		}
 	}
 	for _, it := range s.Removed {
@@ -177,16 +176,6 @@ func (w *rewrite) planSession(s *change.Session) error {
 	}
 	return nil
 }
-
-func cmpValue(value *string) *string {
-	if value == nil {
-		return new(string)
-	}
-	return value
-}
-
-// fieldBase is where a fork says up to where it reads the rollout that it continues.
-const fieldBase = "history_base/end_byte_offset"
 
 // refuseForeign says why an item cannot be changed that has no lines of its own.
 func (w *rewrite) refuseForeign(key string) error {

@@ -91,6 +91,9 @@ func (r *reader) readHistory(ctx context.Context, of *rollout, until int64, seen
 			if err := r.readHistory(ctx, base, of.Base.End, seen); err != nil {
 				return err
 			}
+			if of == r.self {
+				r.checkBase(ctx, base)
+			}
 		case of == r.self && len(r.list) == 1:
 			r.addFault(session.Fault{Kind: session.BrokenChain, Item: -1, Field: "history_base", Detail: "its history begins in the rollout of thread " + of.Base.Thread + ", which is not beside it: only what came since is looked at"})
 		default:
@@ -107,6 +110,28 @@ func (r *reader) readHistory(ctx context.Context, of *rollout, until int64, seen
 		return nil
 	}
 	return err
+}
+
+// checkBase tells of a fork that reads the rollout which it continues up to another line than it
+// says. What was put in or taken out there since moved the lines.
+func (r *reader) checkBase(ctx context.Context, base *rollout) {
+	log, _, err := r.file(base.name)
+	if err != nil || r.self.Base.Before == r.ordinal+1 {
+		return
+	}
+	defer func() { _ = log.Close() }()
+	for at, err := range log.Lines(ctx) {
+		l, wrong := parseLine(at.Text)
+		if err != nil || wrong != "" || l.Ordinal == nil || *l.Ordinal != r.self.Base.Before-1 {
+			continue
+		}
+		end := at.Offset + int64(at.Length) + int64(at.Rest)
+		r.addFault(session.Fault{
+			Kind: session.BrokenChain, Item: -1, Field: "history_base", Remedy: fmt.Sprintf("set history_base.end_byte_offset to %d in the first line of %s", end, r.self.name),
+			Detail: fmt.Sprintf("the history ends with line %d of the rollout of thread %s, and the offset that names its end is that of another line; the model is sent another part of it", at.Number, base.id),
+		})
+		return
+	}
 }
 
 func (r *reader) readLines(ctx context.Context, log *filelog.Log, keys filelog.Keys, of *rollout, until int64) error {
@@ -202,14 +227,14 @@ func (r *reader) noteLine(key string, rec filelog.Record, text []byte, call bool
 
 // checkOrdinal tells of the first line whose number is not greater than that of the line before it.
 func (r *reader) checkOrdinal(l *line, number, place int64) {
-	if l.Ordinal == nil || !r.own {
+	if l.Ordinal == nil {
 		return
 	}
-	if *l.Ordinal <= r.ordinal {
+	if r.own && *l.Ordinal <= r.ordinal {
 		from := strconv.FormatInt(place, 10)
 		r.addFault(session.Fault{
 			Kind: session.SharedOrdinal, Item: -1, Field: fieldOrdinal, Default: &from,
-			Detail: fmt.Sprintf("line %d has the ordinal %d, and the line before it %d", number, *l.Ordinal, r.ordinal),
+			Detail: fmt.Sprintf("line %d has the ordinal %d, and the line before it %d: the index of Codex's app stops there, so that the app shows old turns only and forks nothing, and `codex exec resume` goes on (openai/codex#35746)", number, *l.Ordinal, r.ordinal),
 		})
 	}
 	r.ordinal = *l.Ordinal
