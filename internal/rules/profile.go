@@ -122,10 +122,10 @@ func (p *Profile) ErrorText(rule string, at Said) string {
 // the runtime's own default.
 func (s *Subject) hintProfile(store *session.Store, parent *Subject) (*Profile, string) {
 	known := profileOf(s.Model)
-	if api := FindProfile(store.API); api != nil {
-		return api, store.Name + " asks through it alone"
-	}
 	switch {
+	case store.Profile != "":
+		own := FindProfile(store.Profile)
+		return own, store.Title + " stores items of " + own.Title
 	case known != nil:
 		return known, "model " + s.Model
 	case s.Model != "":

@@ -28,6 +28,9 @@ func (p *Pass) pairCalls(s *Subject, keep func(i int) bool) {
 			pair.Place = pairing.Adjacent
 		}
 	}
+	if p.Store.Profile != "" && FindProfile(p.Store.Profile).Shape == Flat {
+		s.joinResponse()
+	}
 	if s.last {
 		s.answerReused(keep)
 	}
@@ -57,6 +60,24 @@ func (p *Pass) pairCalls(s *Subject, keep func(i int) bool) {
 	}
 	s.Pairs.Missing = slices.DeleteFunc(s.Pairs.Missing, func(m pairing.Missing) bool { return halves[m.Call] })
 	s.Pairs.Orphans = slices.DeleteFunc(s.Pairs.Orphans, func(at pairing.Occurrence) bool { return halves[at] })
+}
+
+// joinResponse takes the calls of one response for one turn, where each is an item of its own: a result
+// behind the others is in its place, and a call before them at the end.
+func (s *Subject) joinResponse() {
+	said := func(it session.Item) bool {
+		return it.OnWire() && len(it.Calls)+len(it.Results) == 0 && !it.HasBlock(session.ReasoningBlock)
+	}
+	for i := range s.Pairs.Pairs {
+		pair := &s.Pairs.Pairs[i]
+		if pair.Place == pairing.Late && !slices.ContainsFunc(s.Items[pair.Call.Item+1:pair.Result.Item], said) {
+			pair.Place = pairing.Adjacent
+		}
+	}
+	for i := range s.Pairs.Missing {
+		m := &s.Pairs.Missing[i]
+		m.Tail = m.Tail || !slices.ContainsFunc(s.Items[m.Call.Item+1:], said)
+	}
 }
 
 // answerReused takes calls with an id that another call has, which is answered, for answered:

@@ -94,6 +94,9 @@ type Requests struct {
 	// Model is the one that answers where no session names one, as far as the
 	// runtime's own default tells: a hint for who judges requests. "" when unknown.
 	Model string
+	// Profile is the provider whose API the store has its items of, which judges requests whatever
+	// model answers; "" where the form of items tells nothing.
+	Profile string
 }
 
 // Reader is what the store's own reader makes of a session that several agents share:
@@ -215,9 +218,6 @@ type Runtime struct {
 	// where none is known to.
 	BlankTexts string
 	Sanitiser  *Sanitiser // nil where a request is sent with the pairs that it has
-	// API is the profile of the one that it asks through, whatever the model is; "" where the
-	// model tells.
-	API string
 }
 
 // Sanitiser is what a runtime makes of the calls and results of a request before it sends

@@ -5,7 +5,6 @@ package change
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,31 +56,6 @@ type Item struct {
 	Shown bool
 
 	stored *stored
-}
-
-// MovedResults are the results of a session that others overtook, or that overtook others, by their
-// indexes.
-func MovedResults(items []Item) map[int]bool {
-	moved, most, least := map[int]bool{}, -1, math.MaxInt
-	for i := range items {
-		switch it := &items[i]; {
-		case it.Was == nil || it.Moves:
-		case len(it.Is.Results) == 0:
-			most = max(most, it.At)
-		case it.At < most:
-			moved[i] = true
-		}
-	}
-	for i := range slices.Backward(items) {
-		switch it := &items[i]; {
-		case it.Was == nil || it.Moves || moved[i]:
-		case it.At > least:
-			moved[i] = true
-		default:
-			least = it.At
-		}
-	}
-	return moved
 }
 
 // Stays reports whether the item keeps its record, wherever that goes.
@@ -159,26 +133,6 @@ const (
 	FieldDelegation = "delegation"       // of a call: the child of its Delegation
 	FieldOmitted    = "omitted"          // of a block: it leaves, or a text comes in its place, which Is says. What it was is gone from the texts of the item without values of their own
 )
-
-// ReadsAs reports whether a tree that was read has the items that were planned, as far as their
-// places decide what they are. What an edited one says is compared when it is written.
-func ReadsAs(read *session.Tree, planned *store.Change) bool {
-	said := map[session.Digest]bool{}
-	for _, s := range planned.Before.Sessions {
-		for i := range s.Items {
-			said[s.Items[i].Meaning] = true
-		}
-	}
-	for _, want := range planned.After.Sessions {
-		got := read.Session(want.ID)
-		if got == nil || !slices.EqualFunc(got.Items, want.Items, func(a, b session.Item) bool {
-			return a.Role == b.Role && a.Flags == b.Flags && (b.Table == "" || a.Key == b.Key && (a.Meaning == b.Meaning || !said[b.Meaning]))
-		}) {
-			return false
-		}
-	}
-	return true
-}
 
 // stored is an item of the tree before, and what becomes of it.
 type stored struct {

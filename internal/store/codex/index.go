@@ -18,12 +18,8 @@ import (
 )
 
 // index is what state_*.sqlite says of threads, by their ids. Codex makes it anew from the rollouts,
-// so that it is only read here, and nothing is wrong where it cannot be.
-type index struct {
-	titles  map[string]string
-	files   map[string]string // where a thread is said to be stored
-	parents map[string]string
-}
+// so that it is only read, and nothing is wrong where it cannot be.
+type index struct{ titles, files, parents map[string]string }
 
 // readIndex reads the newest generation of the index.
 func readIndex(ctx context.Context, root *os.Root) index {
@@ -32,9 +28,7 @@ func readIndex(ctx context.Context, root *os.Root) index {
 	if len(names) == 0 {
 		return x
 	}
-	newest := slices.MaxFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
-	})
+	newest := slices.MaxFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 	db, err := sqlite.Open(ctx, filepath.Join(root.Name(), newest), sqlite.Options{})
 	if err != nil {
 		return x
@@ -43,8 +37,8 @@ func readIndex(ctx context.Context, root *os.Root) index {
 	rows := db.Reader()
 	_, _ = table.Glance(ctx, rows, "threads", []string{"id", "rollout_path", "title", "name"}, func(row []table.Value) {
 		id := column.Text(row[0])
-		title, _, _ := strings.Cut(cmp.Or(column.Text(row[3]), column.Text(row[2])), "\n") // which is the first prompt
-		x.titles[id], x.files[id] = title, column.Text(row[1])
+		x.titles[id], _, _ = strings.Cut(cmp.Or(column.Text(row[3]), column.Text(row[2])), "\n") // the first prompt
+		x.files[id] = column.Text(row[1])
 	})
 	_, _ = table.Glance(ctx, rows, "thread_spawn_edges", []string{"child_thread_id", "parent_thread_id"}, func(row []table.Value) {
 		x.parents[column.Text(row[0])] = column.Text(row[1])
@@ -52,7 +46,7 @@ func readIndex(ctx context.Context, root *os.Root) index {
 	return x
 }
 
-// findOrphans tells of threads in the index that have no rollout: Codex lists them, and cannot resume them.
+// findOrphans tells of the threads that have no rollout: Codex lists them, and cannot resume them.
 func (x *index) findOrphans(stored map[string]*rollout) (faults []session.Fault) {
 	for _, id := range slices.Sorted(maps.Keys(x.files)) {
 		if stored[id] == nil {

@@ -36,25 +36,21 @@ var serde = jsonscan.Decoder{Options: jsontext.AllowDuplicateNames(true)}
 
 // meta is the payload of the first line.
 type meta struct {
-	ID      string         `json:"id"`
-	Parent  string         `json:"parent_thread_id"`
-	Forked  string         `json:"forked_from_id"`
-	Base    *base          `json:"history_base"`
+	ID     string `json:"id"`
+	Parent string `json:"parent_thread_id"`
+	Forked string `json:"forked_from_id"`
+	// Base is where the history of a fork lies: in the file of another thread, up to an offset.
+	Base *struct {
+		Thread string `json:"thread_id"`
+		Before int64  `json:"end_ordinal_exclusive"`
+		End    int64  `json:"end_byte_offset"`
+	} `json:"history_base"`
 	Start   int64          `json:"subagent_history_start_ordinal"` // the lines before it are copies of the parent's
 	Source  jsontext.Value `json:"source"`
-	Folder  string         `json:"cwd"`
 	Version string         `json:"cli_version"`
-	Name    string         `json:"agent_nickname"`
 	Agent   string         `json:"agent_role"`
 
 	delegated bool
-}
-
-// base is where the history of a fork lies: in the file of another thread, up to an offset.
-type base struct {
-	Thread string `json:"thread_id"`
-	Before int64  `json:"end_ordinal_exclusive"`
-	End    int64  `json:"end_byte_offset"`
 }
 
 // payload is what other lines hold, as far as it matters.
@@ -69,14 +65,21 @@ type payload struct {
 	Action    jsontext.Value `json:"action"`
 	Content   jsontext.Value `json:"content"`
 	Output    jsontext.Value `json:"output"`
-	Summary   []textPart     `json:"summary"`
+	Summary   []part         `json:"summary"`
 	Encrypted string         `json:"encrypted_content"`
 	Meta      struct {
 		Turn string `json:"turn_id"`
 	} `json:"internal_chat_message_metadata_passthrough"`
 }
 
-// event is what the other lines say that change the conversation, or what a repair writes.
+// part is a part of a message, of reasoning or of an output.
+type part struct {
+	Type  string `json:"type"`
+	Text  string `json:"text"`
+	Image string `json:"image_url"`
+}
+
+// event is what the lines say that are no items.
 type event struct {
 	Type    string           `json:"type"`
 	Turn    string           `json:"turn_id"`
@@ -84,13 +87,6 @@ type event struct {
 	Model   string           `json:"model"`
 	Message string           `json:"message"`
 	History []jsontext.Value `json:"replacement_history"`
-}
-
-// textPart is a part of a message, of reasoning or of an output.
-type textPart struct {
-	Type  string `json:"type"`
-	Text  string `json:"text"`
-	Image string `json:"image_url"`
 }
 
 // parseLine reads a line, or says why Codex passes over it.
@@ -102,6 +98,17 @@ func parseLine(text []byte) (l line, wrong string) {
 		return l, "it has no type or no payload"
 	}
 	return l, ""
+}
+
+// parseItem reads an item of the Responses API, or says why Codex passes over its line.
+func parseItem(raw []byte) (p payload, wrong string) {
+	if err := serde.Unmarshal(raw, &p); err != nil {
+		return p, explain(err)
+	}
+	if p.Type == "function_call" && p.Arguments.Kind() != '"' {
+		return p, "the arguments of its call are no text"
+	}
+	return p, ""
 }
 
 // explain words an error of the decoder without what it stands in.
@@ -119,20 +126,18 @@ func readMeta(ctx context.Context, log *filelog.Log) (m meta, wrong string) {
 			return m, "it cannot be read"
 		}
 		l, wrong := parseLine(at.Text)
-		if wrong == "" && l.Type != typeMeta {
+		switch {
+		case wrong != "":
+		case l.Type != typeMeta:
 			wrong = "it is no session_meta, with which every rollout begins"
-		}
-		if wrong != "" {
-			return m, wrong
-		}
-		if err := serde.Unmarshal(l.Payload, &m); err != nil || m.ID == "" {
-			return m, "its session_meta has no id, or a value of another type than Codex expects"
+		case serde.Unmarshal(l.Payload, &m) != nil || m.ID == "":
+			wrong = "its session_meta has no id, or a value of another type than Codex expects"
 		}
 		var from struct {
 			Subagent jsontext.Value `json:"subagent"`
 		}
 		m.delegated = m.Source.Kind() == '{' && serde.Unmarshal(m.Source, &from) == nil && len(from.Subagent) > 0
-		return m, ""
+		return m, wrong
 	}
 	return m, "the rollout is empty"
 }

@@ -2,134 +2,52 @@ package codex
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"hash"
+	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/change"
+	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/filelog"
-	"github.com/sessctl/sessctl/internal/store/forest"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
-
-// Sums implements store.Summer. The record of a session is its file, to the byte, and what it has
-// of the rollout that it continues.
-func (c *codex) Sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
-	if sessions == nil {
-		sessions = slices.Collect(maps.Keys(c.byID))
-	}
-	sums := map[string]store.Sum{}
-	for _, id := range sessions {
-		if c.byID[id] == nil {
-			sums[id] = store.Sum{}
-			continue
-		}
-		t := &thread{Session: c.newSession(c.byID[id]), sums: map[string]hash.Hash{}}
-		if err := c.readThread(ctx, t, false); err != nil {
-			return nil, err
-		}
-		log, _, err := c.file(c.byID[id].name)
-		if err != nil {
-			return nil, problem.New(problem.Unreadable, "", "the rollout of session %s cannot be read: %s", id, problem.Reason(err))
-		}
-		file, err := log.Digest()
-		if err = errors.Join(err, log.Close()); err != nil {
-			return nil, err
-		}
-		sum, all := store.Sum{Own: id, Items: map[string]string{}}, sha256.New()
-		_, _ = all.Write([]byte(file))
-		for i := range t.Items {
-			it := &t.Items[i]
-			if h := t.sums[it.Key]; h != nil {
-				sum.Items[it.Key] = hex.EncodeToString(h.Sum(nil))
-			}
-			if it.Copied {
-				_, _ = all.Write([]byte(sum.Items[it.Key]))
-			}
-		}
-		sum.Record = hex.EncodeToString(all.Sum(nil))
-		sum.Exact = sum.Record
-		sums[id] = sum
-	}
-	return sums, nil
-}
 
 // Relate implements store.Relater: when a line is written that a repair adds is known where it
 // is written, and an output does not say whether its call failed.
 func (c *codex) Relate(tree *session.Tree) {
 	for _, s := range tree.Sessions {
 		for i := range s.Items {
-			it := &s.Items[i]
-			if it.Table != "" {
-				continue
-			}
-			it.Time = time.Time{}
-			for n := range it.Results {
-				it.Results[n].IsError = false
+			if it := &s.Items[i]; it.Table == "" {
+				it.Time = time.Time{}
+				for n := range it.Results {
+					it.Results[n].IsError = false
+				}
 			}
 		}
 	}
 }
 
-// Rehearse implements store.Rehearser: what is composed is read again.
-func (c *codex) Rehearse(ctx context.Context, planned *store.Change) (err error) {
-	if c.root == nil {
-		return errors.New("it is standard input")
-	}
-	files, err := c.composeFiles(ctx, planned)
-	if err != nil {
-		return err
-	}
-	after := *c
-	var opened []*filelog.Log
-	defer func() {
-		for _, log := range opened {
-			_ = log.Close() // it was only read
-		}
-	}()
-	after.file = func(name string) (*filelog.Log, filelog.Keys, error) {
-		log, keys, err := c.file(name)
-		to := files[name]
-		if err != nil || to == nil {
-			return log, keys, err
-		}
-		opened = append(opened, log)
-		is, err := log.Spliced(to.splices)
-		return is, to.keys, err
-	}
-	read := &session.Tree{}
-	for _, s := range planned.After.Sessions {
-		if c.byID[s.ID] == nil {
-			continue
-		}
-		t := &thread{Session: c.newSession(c.byID[s.ID])}
-		if err := after.readThread(ctx, t, false); err != nil {
-			return err
-		}
-		read.Sessions = append(read.Sessions, t.Session)
-	}
-	if !change.ReadsAs(read, planned) {
-		return errors.New("the lines would be read in another way than is planned")
-	}
-	return nil
+// Rehearse implements store.Rehearser.
+func (c *codex) Rehearse(ctx context.Context, planned *store.Change) error {
+	_, err := c.composeFiles(ctx, planned)
+	return err
 }
 
 // editor is the folder of Codex that is opened for changing. Its databases are never written to:
 // Codex makes them anew from the rollouts.
 type editor struct {
-	*filelog.Editor
+	*filelog.Placed
 	codex
-	keys, last map[string]filelog.Keys // of the lines of files that were changed; as they were committed
 }
 
 // openEdit opens rollouts for repair or undo.
@@ -138,56 +56,47 @@ func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
 	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
 		folder, only = homeOf(folder)
 	}
-	files, _, err := filelog.Edit(folder, func(name string) bool {
-		return strings.HasSuffix(name, ending) && (name == only || strings.HasPrefix(path.Base(name), prefix))
+	files, err := filelog.EditPlacedIn(folder, func(name string) bool {
+		return name == only || strings.HasSuffix(name, ending) && strings.HasPrefix(path.Base(name), prefix)
 	})
 	if err != nil {
 		return nil, err
 	}
-	e := &editor{Editor: files, codex: codex{facts: storeFacts(src), root: files.Root()}, keys: map[string]filelog.Keys{}, last: map[string]filelog.Keys{}}
-	e.file = func(name string) (l *filelog.Log, keys filelog.Keys, err error) {
+	e := &editor{files, codex{facts: storeFacts(src), root: files.Root()}}
+	e.file = func(_ context.Context, name string) (l *filelog.Log, keys filelog.Keys, err error) {
 		l, err = filelog.Open(e.root, name)
 		return l, keys, err
 	}
-	err = e.readHeads(ctx, only)
-	e.file = func(name string) (*filelog.Log, filelog.Keys, error) {
-		log, err := files.Log(name)
-		return log, e.keys[name], err
-	}
-	if err != nil {
+	if err := e.readHeads(ctx, only); err != nil {
 		return nil, errors.Join(err, files.Close())
 	}
+	e.file = files.LogOf
 	return e, nil
 }
 
 // Close implements table.Transaction.
-func (e *editor) Close() error { return e.Editor.Close() }
+func (e *editor) Close() error { return e.Placed.Close() }
+
+// Piecemeal implements store.Piecemeal.
+func (e *editor) Piecemeal() {}
 
 // Read implements store.Editor.
 func (e *editor) Read(_ context.Context, sessions []string) (store.Store, error) {
 	st := e.codex
-	st.close, st.wanted = false, map[string]bool{}
-	for _, t := range forest.GroupHeads(st.heads()) {
-		for _, s := range t.Sessions {
-			st.wanted[t.Root().ID] = st.wanted[t.Root().ID] || slices.Contains(sessions, s.ID)
-		}
-	}
+	st.wantTrees(func(r *rollout) bool { return slices.Contains(sessions, r.id) })
 	return &st, nil
 }
 
 // Write implements store.Editor. A process may have opened a thread since the plan was made.
 func (e *editor) Write(ctx context.Context, c *store.Change) error {
-	for _, s := range c.Before.Sessions {
-		if err := e.refuseLive(ctx, s.ID); err != nil {
-			return err
-		}
-	}
 	files, err := e.composeFiles(ctx, c)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err == nil {
-			err = e.Splice(name, files[name].splices)
+		if w := files[name]; w.Writer == session.WriterLive {
+			return problem.New(problem.Busy, "Nothing was changed. Close Codex there, then run the repair again.", "session %s is in use: a process has its rollout open", w.of.id)
 		}
-		e.keys[name] = files[name].keys
+		if err == nil {
+			err = e.SpliceLines(name, files[name].splices, files[name].after)
+		}
 	}
 	if err != nil && problem.ClassOf(err) == 0 && ctx.Err() == nil {
 		err = &problem.Error{Class: problem.RolledBack, What: err.Error(), Err: err}
@@ -195,44 +104,198 @@ func (e *editor) Write(ctx context.Context, c *store.Change) error {
 	return err
 }
 
-// refuseLive refuses to change a thread that a process has open for writing.
-func (e *editor) refuseLive(ctx context.Context, id string) error {
-	r := e.byID[id]
-	if r == nil {
-		return nil
+// rewrite is what a repair makes of the lines of a rollout: some leave, and new ones come.
+type rewrite struct {
+	*thread
+	of      *rollout
+	edits   *filelog.Edits
+	gone    map[int64]bool     // the places of lines that leave
+	before  map[int64][][]byte // the payloads of new lines before others, by the places of these
+	end     [][]byte           // and of those behind all others
+	from    int64              // the number of the line from which on they are numbered anew
+	first   int64              // the offset of the first byte that becomes another one
+	next    int64              // the ordinal of the next line, -1 where lines have none
+	stamp   []byte             // the time of the last line
+	turn    string             // that was begun and not ended
+	splices []filelog.Splice
+	after   filelog.Keys // of the lines afterwards
+}
+
+// composeFiles composes what becomes of the files of a tree, by their names.
+func (c *codex) composeFiles(ctx context.Context, tree *store.Change) (map[string]*rewrite, error) {
+	all, err := change.CompareSessions(tree)
+	files := map[string]*rewrite{}
+	for _, s := range all {
+		r := c.byID[s.Is.ID]
+		if r == nil || s.Was == nil || s.Was.Parent != s.Is.Parent {
+			return nil, errors.New("a repair of rollouts makes no session, and gives none another parent")
+		}
+		if !s.ListDiffers() && len(s.Sets) == 0 {
+			continue
+		}
+		w := &rewrite{of: r, gone: map[int64]bool{}, before: map[int64][][]byte{}, from: math.MaxInt64, first: math.MaxInt64, next: -1}
+		w.thread = &thread{Session: c.newSession(r), lines: map[string]filelog.Record{}, made: map[string]payload{}}
+		if err = c.readThread(ctx, w.thread); err == nil {
+			err = w.planSession(s)
+		}
+		if err == nil {
+			err = w.composeFile(ctx, c)
+		}
+		if files[r.name] = w; err != nil {
+			break
+		}
 	}
-	log, err := filelog.Open(e.root, r.name)
-	if err != nil {
-		return err
+	return files, err
+}
+
+// planSession says which lines leave and come.
+func (w *rewrite) planSession(s *change.Session) (err error) {
+	for _, e := range s.Sets {
+		if e.Field != fieldOrdinal || e.Value == nil {
+			return errors.New("a repair of rollouts does not set " + e.Field)
+		}
+		if _, err = fmt.Sscanf(*e.Value, fromLine, &w.from); err != nil {
+			return err
+		}
 	}
-	defer func() { _ = log.Close() }()
-	if sqlite.WriterOf(ctx, log.File()) == session.WriterLive {
-		return problem.New(problem.Busy, "Nothing was changed. Close Codex there, then run the repair again.", "session %s is in use: a process has its rollout open", id)
+	for _, it := range s.Removed {
+		at, own := w.lines[it.Key]
+		if !own {
+			return w.refuse(it.Key, "it is a part of a compaction")
+		}
+		w.gone[at.Place] = true
+	}
+	last := 0
+	for i := range s.Items {
+		it := &s.Items[i]
+		changes := slices.ContainsFunc(it.Values, func(v change.Value) bool { return v.Field != session.FieldPosition })
+		switch {
+		case it.Was != nil && (changes || it.At < last || it.Moves || it.Part >= 0 || it.Scrubbed || it.Shown || len(it.Taken)+len(it.Sets) > 0):
+			return w.refuse(it.Is.Key, "a repair of rollouts adds results, takes whole lines away and numbers lines anew, and changes nothing that one says")
+		case it.Was != nil:
+			last = it.At
+			continue
+		case it.Is.Role != session.Tool || len(it.Is.Results) != 1:
+			return errors.New("a repair of rollouts adds only results")
+		}
+		text := w.composeResult(&it.Is.Results[0])
+		n := slices.IndexFunc(s.Items[i:], func(o change.Item) bool { _, own := w.lines[o.Is.Key]; return o.Was != nil && own })
+		if n < 0 {
+			w.end = append(w.end, text)
+			continue
+		}
+		place := w.lines[s.Items[i+n].Is.Key].Place
+		w.before[place] = append(w.before[place], text)
 	}
 	return nil
 }
 
-// Commit implements table.Transaction.
-func (e *editor) Commit(ctx context.Context) error {
-	err := e.Editor.Commit(ctx)
-	if err == nil {
-		e.last = maps.Clone(e.keys)
+// refuse says why an item cannot be changed.
+func (w *rewrite) refuse(key, why string) error {
+	if strings.HasPrefix(key, w.of.id+"<") {
+		why = "it is in the rollout that this thread continues; repair that one"
 	}
+	return store.Unwritable{key: errors.New(why)}
+}
+
+// composeResult is the payload of a new result.
+func (w *rewrite) composeResult(r *session.Result) []byte {
+	call, kind := w.made[r.CallID], "function_call_output"
+	switch call.Type {
+	case "custom_tool_call":
+		kind = "custom_tool_call_output"
+	case "tool_search_call":
+		kind = "tool_search_output"
+	}
+	text := fmt.Appendf(nil, `{"type":%q,"call_id":%s,"output":%s`, kind, docedit.QuoteText(r.CallID), docedit.QuoteText(r.Text))
+	if call.Meta.Turn != "" {
+		text = fmt.Appendf(text, `,"internal_chat_message_metadata_passthrough":{"turn_id":%s}`, docedit.QuoteText(call.Meta.Turn))
+	}
+	return append(text, '}')
+}
+
+// composeFile makes the edits of all lines, in their order.
+func (w *rewrite) composeFile(ctx context.Context, c *codex) error {
+	log, keys, err := c.file(ctx, w.of.name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }()
+	w.edits = filelog.NewEdits(log, keys, w.total)
+	rec := filelog.Record{Place: -1}
+	for at, err := range log.Lines(ctx) {
+		rec = filelog.Record{Span: at.Span, Place: rec.Place + 1, Is: true}
+		if err == nil {
+			err = w.composeLine(&at, rec)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for n, text := range w.end {
+		to := w.edits.Of(rec)
+		to.After = append(to.After, w.newLine(typeItem, text))
+		if n == len(w.end)-1 && w.turn != "" {
+			ended := fmt.Appendf(nil, `{"type":"turn_aborted","turn_id":%s,"reason":"interrupted"}`, docedit.QuoteText(w.turn))
+			to.After = append(to.After, w.newLine(typeEvent, ended))
+		}
+	}
+	if w.first < w.of.read {
+		return fmt.Errorf("a fork of session %s reads its rollout up to byte %d, and this would move what is before that: the fork would lose the end of its history", w.of.id, w.of.read)
+	}
+	w.splices, w.after, err = w.edits.Compose()
 	return err
 }
 
-// Rollback implements table.Transaction.
-func (e *editor) Rollback() error {
-	e.keys = maps.Clone(e.last)
-	return e.Editor.Rollback()
+// composeLine makes the edits of one line.
+func (w *rewrite) composeLine(at *filelog.Line, rec filelog.Record) error {
+	l, wrong := parseLine(at.Text)
+	numbered := wrong == "" && at.Err == nil && l.Ordinal != nil
+	if new := w.before[rec.Place]; len(new) > 0 || w.gone[rec.Place] {
+		to := w.edits.Of(rec)
+		for _, text := range new {
+			to.Before = append(to.Before, w.newLine(typeItem, text))
+		}
+		if to.Gone, w.first = w.gone[rec.Place], min(w.first, at.Offset); numbered || !to.Gone {
+			w.from = min(w.from, at.Number)
+		}
+		if to.Gone {
+			return nil
+		}
+	}
+	var e event
+	if w.stamp = docedit.QuoteText(l.Time); l.Type == typeEvent && serde.Unmarshal(l.Payload, &e) == nil {
+		switch e.Type {
+		case "task_started":
+			w.turn = e.Turn
+		case "task_complete", "turn_aborted":
+			w.turn = ""
+		}
+	}
+	if !numbered {
+		return nil
+	}
+	is := *l.Ordinal
+	if at.Number >= w.from && w.next >= 0 && is != w.next {
+		if is < w.of.Start {
+			return errors.New("lines that are copies of the parent's would get other numbers, and the first line says where they end")
+		}
+		text, err := jsonedit.SetValue(slices.Clone(at.Text), "/ordinal", strconv.AppendInt(nil, w.next, 10))
+		if err != nil {
+			return err
+		}
+		w.edits.Of(rec).Text, is, w.first = text, w.next, min(w.first, at.Offset)
+	}
+	w.next = is + 1
+	return nil
 }
 
-// TryChanges implements table.Transaction.
-func (e *editor) TryChanges(ctx context.Context, do func() error) error {
-	keys := maps.Clone(e.keys)
-	defer func() { e.keys = keys }()
-	return e.Editor.TryChanges(ctx, do)
+// newLine is a line with the next number, and the time of the line before it.
+func (w *rewrite) newLine(kind string, payload []byte) filelog.NewLine {
+	text := fmt.Appendf(nil, `{"timestamp":%s,`, w.stamp)
+	if w.next >= 0 {
+		text = fmt.Appendf(text, `"ordinal":%d,`, w.next)
+		w.next++
+	}
+	return filelog.NewLine{Text: fmt.Appendf(text, `"type":%q,"payload":%s}`, kind, payload), Key: w.edits.Fresh(), Is: true}
 }
-
-// Piecemeal implements store.Piecemeal.
-func (e *editor) Piecemeal() {}

@@ -3,10 +3,9 @@ package codex
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
-	"hash"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
@@ -19,20 +18,19 @@ import (
 // thread is a session while it is read.
 type thread struct {
 	*session.Session
-	lines map[string][]filelog.Record // the own lines of each item by its key; nil where nobody asks
-	calls map[string][]filelog.Record // and those of its calls
-	made  map[string]payload          // the calls by their ids; of several with one id the last
-	sums  map[string]hash.Hash        // of what each item says; nil where nobody asks
+	body  bool
+	lines map[string]filelog.Record // the own line of each item, by its key; nil where nobody asks
+	made  map[string]payload        // the calls by their ids, of several the last; likewise
+	sums  map[string]string         // digests of what each item says; likewise
+	total int64                     // own lines
 }
 
 // newSession begins the session of a rollout, without items.
 func (c *codex) newSession(r *rollout) *session.Session {
-	s := &session.Session{ID: r.id, Title: c.index.titles[r.id], Agent: strings.TrimSpace(r.Agent), Delegated: r.delegated}
-	s.Parent = r.Parent
-	if p, known := c.index.parents[r.id]; s.Parent == "" && known {
-		s.Parent, s.Delegated = p, true
+	s := &session.Session{ID: r.id, Title: c.index.titles[r.id], Agent: r.Agent, Parent: r.Parent, Delegated: r.delegated, Forked: r.Forked != "" || r.Base != nil}
+	if parent := c.index.parents[r.id]; s.Parent == "" && parent != "" {
+		s.Parent, s.Delegated = parent, true
 	}
-	s.Forked = r.Forked != "" || r.Base != nil
 	if r.wrong != "" {
 		s.Faults = []session.Fault{{Kind: session.Undecodable, Item: -1, Ref: s.Ref(), Field: "line 1", Detail: r.wrong}}
 	}
@@ -44,41 +42,22 @@ type reader struct {
 	*codex
 	*thread
 	self    *rollout
-	own     bool // the lines are those of the thread, and no base's
-	body    bool
+	own     bool   // the lines are those of the thread, and not of one that it continues
 	prefix  string // of keys
 	model   string
-	ordinal int64             // of the last line, -1 before the first
-	spawned map[string][2]int // the calls that start sub-agents, by their ids
-	message                   // the item that is open
-}
-
-// message is what the open item says so far: the lines of one answer are an item.
-type message struct {
-	open     int // its index, -1 for none
-	said     session.Meaning
-	text     []string
-	thoughts []string
-	raw      []byte
+	ordinal int64          // of the last line, -1 before the first
+	spawned map[string]int // the calls that start sub-agents, by their ids
 }
 
 // readThread reads the items of a session.
-func (c *codex) readThread(ctx context.Context, t *thread, body bool) error {
-	r := &reader{codex: c, thread: t, self: c.byID[t.ID], body: body, spawned: map[string][2]int{}, message: message{open: -1}}
-	if err := r.readHistory(ctx, r.self, -1, map[*rollout]bool{}); err != nil {
-		return err
-	}
+func (c *codex) readThread(ctx context.Context, t *thread) error {
+	r := &reader{codex: c, thread: t, self: c.byID[t.ID], spawned: map[string]int{}}
+	err := r.readHistory(ctx, r.self, -1, map[*rollout]bool{})
 	for i := range t.Items {
-		it := &t.Items[i]
-		it.Position = int64(i)
-		if t.Created.IsZero() || !it.Time.IsZero() && it.Time.Before(t.Created) {
-			t.Created = it.Time
-		}
-		if it.Time.After(t.Updated) {
-			t.Updated = it.Time
-		}
+		t.Items[i].Position = int64(i)
+		t.SpreadTimes(t.Items[i].Time)
 	}
-	return nil
+	return err
 }
 
 // readHistory reads the lines of a rollout up to an offset, -1 for all, behind those of the
@@ -86,52 +65,28 @@ func (c *codex) readThread(ctx context.Context, t *thread, body bool) error {
 func (r *reader) readHistory(ctx context.Context, of *rollout, until int64, seen map[*rollout]bool) error {
 	seen[of] = true
 	if of.Base != nil {
-		switch base := r.byID[of.Base.Thread]; {
-		case base != nil && !seen[base]:
-			if err := r.readHistory(ctx, base, of.Base.End, seen); err != nil {
-				return err
-			}
-			if of == r.self {
-				r.checkBase(ctx, base)
-			}
-		case of == r.self && len(r.list) == 1:
-			r.addFault(session.Fault{Kind: session.BrokenChain, Item: -1, Field: "history_base", Detail: "its history begins in the rollout of thread " + of.Base.Thread + ", which is not beside it: only what came since is looked at"})
-		default:
-			r.addFault(session.Fault{Kind: session.Undecodable, Item: -1, Field: "history_base", Detail: "the history begins in the rollout of thread " + of.Base.Thread + ", which does not exist, or builds on this one"})
+		base := r.byID[of.Base.Thread]
+		if base == nil || seen[base] {
+			r.addFault(session.Fault{Kind: session.Undecodable, Item: -1, Field: "history_base", Detail: "the history begins in the rollout of thread " + of.Base.Thread + ", which is not there, or builds on this one"})
+		} else if err := r.readHistory(ctx, base, of.Base.End, seen); err != nil {
+			return err
+		} else if of == r.self && of.Base.Before != r.ordinal+1 {
+			r.addFault(session.Fault{
+				Kind: session.BrokenChain, Item: -1, Field: "history_base", Remedy: "set history_base.end_byte_offset in the first line to the end of that line",
+				Detail: fmt.Sprintf("the history ends with ordinal %d of thread %s, and the offset that names its end is that of another line: the model is sent another part of it", of.Base.Before-1, base.id),
+			})
 		}
 	}
-	log, keys, err := r.file(of.name)
+	log, keys, err := r.file(ctx, of.name)
 	if err == nil {
 		err = r.readLines(ctx, log, keys, of, until)
-		_ = log.Close()
+		_ = log.Close() // it was only read
 	}
-	if err != nil && ctx.Err() == nil && r.root != nil {
+	if err != nil && ctx.Err() == nil && problem.ClassOf(err) == 0 {
 		r.addFault(session.Fault{Kind: session.Undecodable, Item: -1, Field: of.name, Detail: problem.Reason(err), Lost: true, Remedy: "Make it readable, or put the file itself in its place."})
-		return nil
+		err = nil
 	}
 	return err
-}
-
-// checkBase tells of a fork that reads the rollout which it continues up to another line than it
-// says. What was put in or taken out there since moved the lines.
-func (r *reader) checkBase(ctx context.Context, base *rollout) {
-	log, _, err := r.file(base.name)
-	if err != nil || r.self.Base.Before == r.ordinal+1 {
-		return
-	}
-	defer func() { _ = log.Close() }()
-	for at, err := range log.Lines(ctx) {
-		l, wrong := parseLine(at.Text)
-		if err != nil || wrong != "" || l.Ordinal == nil || *l.Ordinal != r.self.Base.Before-1 {
-			continue
-		}
-		end := at.Offset + int64(at.Length) + int64(at.Rest)
-		r.addFault(session.Fault{
-			Kind: session.BrokenChain, Item: -1, Field: "history_base", Remedy: fmt.Sprintf("set history_base.end_byte_offset to %d in the first line of %s", end, r.self.name),
-			Detail: fmt.Sprintf("the history ends with line %d of the rollout of thread %s, and the offset that names its end is that of another line; the model is sent another part of it", at.Number, base.id),
-		})
-		return
-	}
 }
 
 func (r *reader) readLines(ctx context.Context, log *filelog.Log, keys filelog.Keys, of *rollout, until int64) error {
@@ -152,7 +107,7 @@ func (r *reader) readLines(ctx context.Context, log *filelog.Log, keys filelog.K
 		r.addLine(&at, filelog.Record{Span: at.Span, Place: place, Is: true}, r.prefix+strconv.FormatInt(keys.Key(place), 10))
 		place++
 	}
-	r.endItem()
+	r.total = place
 	return nil
 }
 
@@ -163,99 +118,80 @@ func (r *reader) addLine(at *filelog.Line, rec filelog.Record, key string) {
 	if at.Err != nil {
 		wrong = at.Err.Error()
 	} else if wrong == "" && l.Type == typeItem {
-		p, wrong = parsePayload(l.Payload)
+		p, wrong = parseItem(l.Payload)
 	}
 	if wrong != "" {
 		r.addBroken(at, rec, key, wrong)
 		return
 	}
-	r.checkOrdinal(&l, at.Number, rec.Place)
-	when, _ := time.Parse(time.RFC3339Nano, l.Time)
+	r.checkOrdinal(&l, at.Number)
 	var e event
-	switch l.Type {
-	case typeItem:
+	when, _ := time.Parse(time.RFC3339Nano, l.Time)
+	if l.Type == typeItem {
 		r.addItem(&p, l.Payload, when, key)
-		r.noteLine(key, rec, at.Text, p.isCall())
-		if r.made != nil && p.isCall() {
-			r.made[p.CallID] = payload{Type: p.Type, Meta: p.Meta}
-		}
-	case typeCompacted:
-		if serde.Unmarshal(l.Payload, &e) == nil {
-			r.addCompaction(&e, when, key, at.Text)
-		}
-	case typeUsage, typeTurn:
-		r.endItem()
-		if serde.Unmarshal(l.Payload, &e) == nil && e.Model != "" {
-			r.model, r.Model = e.Model, e.Model
-		}
-	case typeEvent:
-		if serde.Unmarshal(l.Payload, &e) != nil {
-			break
-		}
-		switch e.Type {
-		case "token_count":
-			r.endItem()
-		case "thread_rolled_back":
-			r.rewindTurns(e.Turns)
-		}
+		r.noteLine(key, &rec, at.Text)
+	} else if serde.Unmarshal(l.Payload, &e) != nil {
+		return
+	}
+	switch {
+	case l.Type == typeCompacted:
+		r.addCompaction(&e, when, key)
+	case l.Type == typeTurn && e.Model != "":
+		r.model, r.Model = e.Model, e.Model
+	case l.Type == typeEvent && e.Type == "thread_rolled_back":
+		r.rewindTurns(e.Turns)
 	}
 }
 
-// noteLine keeps where the lines of an item are, and what they say.
-func (r *reader) noteLine(key string, rec filelog.Record, text []byte, call bool) {
-	if n := len(r.Items); n == 0 || r.Items[n-1].Key != key { // it is a part of an item
-		if r.open < 0 {
-			return
-		}
-		key = r.Items[r.open].Key
-	}
-	if r.lines != nil && r.own {
-		if r.lines[key] = append(r.lines[key], rec); call {
-			r.calls[key] = append(r.calls[key], rec)
-		}
+// noteLine keeps where the line of an item is, and what it says, whatever its number is.
+func (r *reader) noteLine(key string, rec *filelog.Record, text []byte) {
+	if r.lines != nil && r.own && rec != nil {
+		r.lines[key] = *rec
 	}
 	if r.sums != nil {
-		if r.sums[key] == nil {
-			r.sums[key] = sha256.New()
+		if numbered, err := jsonedit.SetValue(text, "/ordinal", []byte("0")); err == nil {
+			text = numbered
 		}
-		if _, has := jsonedit.RawValue(text, "/ordinal"); has { // another line may have it after a repair
-			text, _ = jsonedit.SetValue(text, "/ordinal", []byte("0"))
-		}
-		_, _ = r.sums[key].Write(append(text[:len(text):len(text)], '\n'))
+		r.sums[key] = digestOf(string(text))
 	}
 }
 
-// checkOrdinal tells of the first line whose number is not greater than that of the line before it.
-func (r *reader) checkOrdinal(l *line, number, place int64) {
+func digestOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// fieldOrdinal is what a repair sets of a thread, to fromLine: lines are numbered anew from there on.
+const (
+	fieldOrdinal = "ordinal"
+	fromLine     = "anew from line %d"
+)
+
+// checkOrdinal tells of lines whose number is not greater than that of the line before, together.
+func (r *reader) checkOrdinal(l *line, number int64) {
 	if l.Ordinal == nil {
 		return
 	}
-	if r.own && *l.Ordinal <= r.ordinal {
-		from := strconv.FormatInt(place, 10)
-		r.addFault(session.Fault{
-			Kind: session.SharedOrdinal, Item: -1, Field: fieldOrdinal, Default: &from,
-			Detail: fmt.Sprintf("line %d has the ordinal %d, and the line before it %d: the index of Codex's app stops there, so that the app shows old turns only and forks nothing, and `codex exec resume` goes on (openai/codex#35746)", number, *l.Ordinal, r.ordinal),
-		})
+	before := r.ordinal
+	if r.ordinal = *l.Ordinal; !r.own || r.ordinal > before {
+		return
 	}
-	r.ordinal = *l.Ordinal
-}
-
-// fieldOrdinal is what a repair sets of a thread: the value is the place of the line from which on
-// lines are numbered anew.
-const fieldOrdinal = "ordinal"
-
-// addFault adds a fault of the session; the second ordinal is not told.
-func (r *reader) addFault(f session.Fault) {
-	if f.Kind == session.SharedOrdinal {
-		for i := range r.Faults {
-			if known := &r.Faults[i]; known.Kind == f.Kind {
-				known.Count = max(known.Count, 1) + 1
-				return
-			}
+	for i := range r.Faults {
+		if f := &r.Faults[i]; f.Kind == session.SharedOrdinal {
+			f.Count++
+			return
 		}
 	}
-	f.Ref = r.Ref()
-	if f.Item >= 0 {
+	from := fmt.Sprintf(fromLine, number)
+	r.addFault(session.Fault{
+		Kind: session.SharedOrdinal, Item: -1, Field: fieldOrdinal, Default: &from, Count: 1,
+		Detail: fmt.Sprintf("line %d has the ordinal %d, and the line before it %d: the index of Codex's app stops there, so that the app shows old turns only and cannot fork the thread, while `codex exec resume` goes on (openai/codex#35746)", number, *l.Ordinal, before),
+	})
+}
+
+// addFault adds a fault of the session, or of an item.
+func (r *reader) addFault(f session.Fault) {
+	if f.Ref = r.Ref(); f.Item >= 0 {
 		f.Ref = r.ItemRef(f.Item)
 	}
 	r.Faults = append(r.Faults, f)
@@ -271,64 +207,48 @@ func (r *reader) addBroken(at *filelog.Line, rec filelog.Record, key, wrong stri
 		it.Body = &session.Body{Raw: append([]byte(nil), at.Text...)}
 	}
 	r.Items = append(r.Items, it)
-	r.noteLine(key, rec, at.Text, false)
+	r.noteLine(key, &rec, at.Text)
 	f := session.Fault{Kind: session.Undecodable, Item: len(r.Items) - 1, Field: fmt.Sprintf("line %d", at.Number), Detail: wrong, Passed: true}
-	f.Whole = at.Err == nil && jsonedit.IsWhole(at.Text)
-	if at.Open && !f.Whole {
-		f = session.Fault{Kind: session.TornLine, Item: f.Item, Field: f.Field, Harmless: r.Writer == session.WriterLive,
-			Detail: fmt.Sprintf("line %d, the last one, was cut off while it was written; Codex passes over it, and keeps it when the thread goes on", at.Number)}
+	if f.Whole = at.Err == nil && jsonedit.IsWhole(at.Text); at.Open && !f.Whole {
+		f.Kind, f.Passed, f.Harmless = session.TornLine, false, r.Writer == session.WriterLive
+		f.Detail = fmt.Sprintf("line %d, the last one, was cut off while it was written; Codex passes over it, and keeps it when the thread goes on", at.Number)
 	}
 	r.addFault(f)
 }
 
-// addCompaction adds the history that stands for all before it. Versions before 0.4x have a summary only.
-func (r *reader) addCompaction(e *event, when time.Time, key string, text []byte) {
-	r.endItem()
+// addCompaction adds the history that stands for all before it. Old versions have a summary only.
+func (r *reader) addCompaction(e *event, when time.Time, key string) {
 	for i := range r.Items {
 		if r.Items[i].Kind == session.Message {
 			r.Items[i].Flags |= session.Compacted
 		}
 	}
-	for n, raw := range e.History {
-		if p, wrong := parsePayload(raw); wrong == "" {
-			r.addItem(&p, raw, when, fmt.Sprintf("%s.%d", key, n))
-			r.endItem()
-			r.Items[len(r.Items)-1].Flags |= session.SummaryTurn
-		}
-	}
 	if e.History == nil {
-		r.begin(session.User, when, key)
-		r.Items[r.open].Kind = session.Summary
-		r.addText(e.Message, "")
-		r.endItem()
+		text := session.DigestOf(e.Message)
+		r.Items = append(r.Items, session.Item{Table: session.TableLines, Key: key, Kind: session.Summary, Role: session.User, Time: when, Text: text, Meaning: text})
+		if r.body {
+			r.Items[len(r.Items)-1].Body = &session.Body{Text: e.Message}
+		}
+		r.noteLine(key, nil, []byte(e.Message))
 	}
-	r.noteSummary(key, text)
-}
-
-// noteSummary keeps what the items of a compaction say. They have no lines of their own.
-func (r *reader) noteSummary(key string, text []byte) {
-	if r.sums == nil {
-		return
-	}
-	for i := range r.Items {
-		if k := r.Items[i].Key; k == key || strings.HasPrefix(k, key+".") {
-			r.sums[k] = sha256.New()
-			_, _ = r.sums[k].Write(text)
+	for n, raw := range e.History {
+		if p, wrong := parseItem(raw); wrong == "" {
+			part, before := fmt.Sprintf("%s.%d", key, n), len(r.Items)
+			if r.addItem(&p, raw, when, part); len(r.Items) > before {
+				r.Items[before].Flags |= session.SummaryTurn
+				r.noteLine(part, nil, raw)
+			}
 		}
 	}
 }
 
 // rewindTurns takes the last turns of the user out of what is sent.
 func (r *reader) rewindTurns(turns int) {
-	r.endItem()
-	from := len(r.Items)
-	for i := from - 1; i >= 0 && turns > 0; i-- {
-		if it := &r.Items[i]; it.OnWire() && it.Role == session.User && !it.Note {
-			from = i
+	for i := len(r.Items) - 1; i >= 0 && turns > 0; i-- {
+		it := &r.Items[i]
+		if it.OnWire() && it.Role == session.User && !it.Note {
 			turns--
 		}
-	}
-	for i := from; i < len(r.Items); i++ {
-		r.Items[i].Flags |= session.Rewound
+		it.Flags |= session.Rewound
 	}
 }

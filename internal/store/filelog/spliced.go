@@ -44,22 +44,6 @@ func Apply(from io.ReaderAt, size int64, edits []Splice) (*Spliced, error) {
 // Log reads the lines of the text.
 func (s *Spliced) Log() *Log { return Over(s.newReader()) }
 
-// Spliced is what the log becomes with splices, as long as it is open.
-func (l *Log) Spliced(edits []Splice) (*Log, error) {
-	size, err := l.file.Seek(0, io.SeekEnd)
-	if err != nil {
-		return nil, err
-	}
-	if l.seen != nil {
-		size = min(size, l.seen.Size())
-	}
-	s, err := Apply(At(l.file), size, edits)
-	if err != nil {
-		return nil, err
-	}
-	return s.Log(), nil
-}
-
 func (s *Spliced) newReader() *io.SectionReader { return io.NewSectionReader(s, 0, s.size) }
 
 // ReadAt implements io.ReaderAt.
