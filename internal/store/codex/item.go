@@ -120,8 +120,23 @@ func (r *reader) addResult(it *session.Item, p *payload) {
 	var started struct {
 		ID string `json:"agent_id"`
 	}
-	if at, asked := r.spawned[p.CallID]; asked && json.Unmarshal([]byte(text), &started) == nil {
-		r.Items[at].Calls[0].Delegation.Child = started.ID
+	if json.Unmarshal([]byte(text), &started) == nil {
+		it.Results[0].Child = started.ID
+	}
+}
+
+// linkChildren lets each call that starts a sub-agent name the session that its result does.
+func linkChildren(s *session.Session) {
+	asked := map[string]*session.Call{}
+	for i := range s.Items {
+		it := &s.Items[i]
+		if len(it.Calls) > 0 && it.Calls[0].Delegation != nil {
+			d := *it.Calls[0].Delegation // other trees share it
+			d.Child, it.Calls[0].Delegation = "", &d
+			asked[it.Calls[0].ID] = &it.Calls[0]
+		} else if len(it.Results) > 0 && asked[it.Results[0].CallID] != nil {
+			asked[it.Results[0].CallID].Delegation.Child = it.Results[0].Child
+		}
 	}
 }
 
@@ -147,7 +162,6 @@ func (r *reader) addCall(it *session.Item, p *payload) {
 		}
 		_ = json.Unmarshal([]byte(c.Args), &asked) // what does not parse says nothing
 		c.Delegation = &session.Delegation{Agent: asked.Agent, Task: session.DigestOf(asked.Message)}
-		r.spawned[c.ID] = len(r.Items)
 	}
 	if it.Calls = []session.Call{c}; r.made != nil {
 		r.made[c.ID] = *p

@@ -26,6 +26,7 @@ import (
 // is written, and an output does not say whether its call failed.
 func (c *codex) Relate(tree *session.Tree) {
 	for _, s := range tree.Sessions {
+		linkChildren(s)
 		for i := range s.Items {
 			if it := &s.Items[i]; it.Table == "" {
 				it.Time = time.Time{}
@@ -109,16 +110,22 @@ type rewrite struct {
 	*thread
 	of      *rollout
 	edits   *filelog.Edits
-	gone    map[int64]bool     // the places of lines that leave
-	before  map[int64][][]byte // the payloads of new lines before others, by the places of these
-	end     [][]byte           // and of those behind all others
-	from    int64              // the number of the line from which on they are numbered anew
-	first   int64              // the offset of the first byte that becomes another one
-	next    int64              // the ordinal of the next line, -1 where lines have none
-	stamp   []byte             // the time of the last line
-	turn    string             // that was begun and not ended
+	gone    map[int64]bool    // the places of lines that leave
+	before  map[int64][]added // what comes before others, by the places of these
+	end     []added           // and behind all others
+	from    int64             // the number of the line from which on they are numbered anew
+	first   int64             // the offset of the first byte that becomes another one
+	next    int64             // the ordinal of the next line, -1 where lines have none
+	turn    string            // that was begun and not ended
 	splices []filelog.Splice
 	after   filelog.Keys // of the lines afterwards
+}
+
+// added is a line that is new, at the time of the item before it.
+type added struct {
+	at      time.Time
+	kind    string
+	payload []byte
 }
 
 // composeFiles composes what becomes of the files of a tree, by their names.
@@ -133,7 +140,7 @@ func (c *codex) composeFiles(ctx context.Context, tree *store.Change) (map[strin
 		if !s.ListDiffers() && len(s.Sets) == 0 {
 			continue
 		}
-		w := &rewrite{of: r, gone: map[int64]bool{}, before: map[int64][][]byte{}, from: math.MaxInt64, first: math.MaxInt64, next: -1}
+		w := &rewrite{of: r, gone: map[int64]bool{}, before: map[int64][]added{}, from: math.MaxInt64, first: math.MaxInt64, next: -1}
 		w.thread = &thread{Session: c.newSession(r), lines: map[string]filelog.Record{}, made: map[string]payload{}}
 		if err = c.readThread(ctx, w.thread); err == nil {
 			err = w.planSession(s)
@@ -165,9 +172,12 @@ func (w *rewrite) planSession(s *change.Session) (err error) {
 		}
 		w.gone[at.Place] = true
 	}
-	last := 0
+	last, at := 0, time.Time{}
 	for i := range s.Items {
 		it := &s.Items[i]
+		if !it.Is.Time.IsZero() {
+			at = it.Is.Time
+		}
 		changes := slices.ContainsFunc(it.Values, func(v change.Value) bool { return v.Field != session.FieldPosition })
 		switch {
 		case it.Was != nil && (changes || it.At < last || it.Moves || it.Part >= 0 || it.Scrubbed || it.Shown || len(it.Taken)+len(it.Sets) > 0):
@@ -178,7 +188,7 @@ func (w *rewrite) planSession(s *change.Session) (err error) {
 		case it.Is.Role != session.Tool || len(it.Is.Results) != 1:
 			return errors.New("a repair of rollouts adds only results")
 		}
-		text := w.composeResult(&it.Is.Results[0])
+		text := added{at, typeItem, w.composeResult(&it.Is.Results[0])}
 		n := slices.IndexFunc(s.Items[i:], func(o change.Item) bool { _, own := w.lines[o.Is.Key]; return o.Was != nil && own })
 		if n < 0 {
 			w.end = append(w.end, text)
@@ -232,13 +242,12 @@ func (w *rewrite) composeFile(ctx context.Context, c *codex) error {
 			return err
 		}
 	}
-	for n, text := range w.end {
+	if n := len(w.end); n > 0 && w.turn != "" {
+		w.end = append(w.end, added{w.end[n-1].at, typeEvent, fmt.Appendf(nil, `{"type":"turn_aborted","turn_id":%s,"reason":"interrupted"}`, docedit.QuoteText(w.turn))})
+	}
+	for _, line := range w.end {
 		to := w.edits.Of(rec)
-		to.After = append(to.After, w.newLine(typeItem, text))
-		if n == len(w.end)-1 && w.turn != "" {
-			ended := fmt.Appendf(nil, `{"type":"turn_aborted","turn_id":%s,"reason":"interrupted"}`, docedit.QuoteText(w.turn))
-			to.After = append(to.After, w.newLine(typeEvent, ended))
-		}
+		to.After = append(to.After, w.newLine(line))
 	}
 	if w.first < w.of.read {
 		return fmt.Errorf("a fork of session %s reads its rollout up to byte %d, and this would move what is before that: the fork would lose the end of its history", w.of.id, w.of.read)
@@ -253,8 +262,8 @@ func (w *rewrite) composeLine(at *filelog.Line, rec filelog.Record) error {
 	numbered := wrong == "" && at.Err == nil && l.Ordinal != nil
 	if new := w.before[rec.Place]; len(new) > 0 || w.gone[rec.Place] {
 		to := w.edits.Of(rec)
-		for _, text := range new {
-			to.Before = append(to.Before, w.newLine(typeItem, text))
+		for _, line := range new {
+			to.Before = append(to.Before, w.newLine(line))
 		}
 		if to.Gone, w.first = w.gone[rec.Place], min(w.first, at.Offset); numbered || !to.Gone {
 			w.from = min(w.from, at.Number)
@@ -264,7 +273,7 @@ func (w *rewrite) composeLine(at *filelog.Line, rec filelog.Record) error {
 		}
 	}
 	var e event
-	if w.stamp = docedit.QuoteText(l.Time); l.Type == typeEvent && serde.Unmarshal(l.Payload, &e) == nil {
+	if l.Type == typeEvent && serde.Unmarshal(l.Payload, &e) == nil {
 		switch e.Type {
 		case "task_started":
 			w.turn = e.Turn
@@ -290,12 +299,16 @@ func (w *rewrite) composeLine(at *filelog.Line, rec filelog.Record) error {
 	return nil
 }
 
-// newLine is a line with the next number, and the time of the line before it.
-func (w *rewrite) newLine(kind string, payload []byte) filelog.NewLine {
-	text := fmt.Appendf(nil, `{"timestamp":%s,`, w.stamp)
+// newLine is a line with the next number.
+func (w *rewrite) newLine(a added) filelog.NewLine {
+	form := "2006-01-02T15:04:05.000Z"
+	if a.at.Nanosecond()%int(time.Millisecond) != 0 {
+		form = time.RFC3339Nano
+	}
+	text := fmt.Appendf(nil, `{"timestamp":%q,`, a.at.UTC().Format(form))
 	if w.next >= 0 {
 		text = fmt.Appendf(text, `"ordinal":%d,`, w.next)
 		w.next++
 	}
-	return filelog.NewLine{Text: fmt.Appendf(text, `"type":%q,"payload":%s}`, kind, payload), Key: w.edits.Fresh(), Is: true}
+	return filelog.NewLine{Text: fmt.Appendf(text, `"type":%q,"payload":%s}`, a.kind, a.payload), Key: w.edits.Fresh(), Is: true}
 }

@@ -45,14 +45,14 @@ type reader struct {
 	own     bool   // the lines are those of the thread, and not of one that it continues
 	prefix  string // of keys
 	model   string
-	ordinal int64          // of the last line, -1 before the first
-	spawned map[string]int // the calls that start sub-agents, by their ids
+	ordinal int64 // of the last line, -1 before the first
 }
 
 // readThread reads the items of a session.
 func (c *codex) readThread(ctx context.Context, t *thread) error {
-	r := &reader{codex: c, thread: t, self: c.byID[t.ID], spawned: map[string]int{}}
+	r := &reader{codex: c, thread: t, self: c.byID[t.ID]}
 	err := r.readHistory(ctx, r.self, -1, map[*rollout]bool{})
+	linkChildren(t.Session)
 	for i := range t.Items {
 		t.Items[i].Position = int64(i)
 		t.SpreadTimes(t.Items[i].Time)
