@@ -18,10 +18,7 @@ var contexts = []string{"<environment_context>", "<turn_aborted>", "<subagent_no
 
 // addItem adds an item of the Responses API.
 func (r *reader) addItem(p *payload, raw []byte, when time.Time, key string) {
-	it := session.Item{Table: session.TableLines, Key: key, Role: session.Assistant, Time: when, Model: r.model, Size: int64(len(raw)), Copied: !r.own}
-	if !r.own {
-		it.Home = r.self.Base.Thread
-	}
+	it := session.Item{Table: session.TableLines, Key: key, Role: session.Assistant, Time: when, Model: r.model, Size: int64(len(raw))}
 	var text, thoughts string
 	switch p.Type {
 	case "ghost_snapshot": // which is sent to nobody

@@ -391,8 +391,8 @@ func (c *codex) Sums(ctx context.Context, sessions []string) (map[string]store.S
 			return nil, err
 		}
 		for i := range t.Items {
-			if it := &t.Items[i]; it.Copied {
-				all = digestOf(all + t.sums[it.Key])
+			if key := t.Items[i].Key; strings.HasPrefix(key, r.id+"<") { // of the rollout that it continues
+				all = digestOf(all + t.sums[key])
 			}
 		}
 		sums[r.id] = store.Sum{Own: r.id, Record: all, Exact: all, Items: t.sums}

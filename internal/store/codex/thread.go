@@ -101,7 +101,7 @@ func (r *reader) readLines(ctx context.Context, log *filelog.Log, keys filelog.K
 		if err != nil {
 			return err
 		}
-		if until >= 0 && at.Offset >= until {
+		if until >= 0 && at.Offset+int64(at.Length) > until { // Codex reads a part of a line
 			break
 		}
 		r.addLine(&at, filelog.Record{Span: at.Span, Place: place, Is: true}, r.prefix+strconv.FormatInt(keys.Key(place), 10))
