@@ -168,7 +168,7 @@ func (w *rewrite) planSession(s *change.Session) (err error) {
 	for _, it := range s.Removed {
 		at, own := w.lines[it.Key]
 		if !own {
-			return w.refuse(it.Key, "it is a part of a compaction")
+			return w.refuse(it.Key, it.Key, "it is a part of a compaction")
 		}
 		w.gone[at.Place] = true
 	}
@@ -181,7 +181,7 @@ func (w *rewrite) planSession(s *change.Session) (err error) {
 		changes := slices.ContainsFunc(it.Values, func(v change.Value) bool { return v.Field != session.FieldPosition })
 		switch {
 		case it.Was != nil && (changes || it.At < last || it.Moves || it.Part >= 0 || it.Scrubbed || it.Shown || len(it.Taken)+len(it.Sets) > 0):
-			return w.refuse(it.Is.Key, "a repair of rollouts adds results, takes whole lines away and numbers lines anew, and changes nothing that one says")
+			return w.refuse(it.Is.Key, it.Is.Key, "a repair of rollouts adds results, takes whole lines away and numbers lines anew, and changes nothing that one says")
 		case it.Was != nil:
 			last = it.At
 			continue
@@ -189,21 +189,24 @@ func (w *rewrite) planSession(s *change.Session) (err error) {
 			return errors.New("a repair of rollouts adds only results")
 		}
 		text := added{at, typeItem, w.composeResult(&it.Is.Results[0])}
-		n := slices.IndexFunc(s.Items[i:], func(o change.Item) bool { _, own := w.lines[o.Is.Key]; return o.Was != nil && own })
+		n := slices.IndexFunc(s.Items[i:], func(o change.Item) bool { return o.Was != nil })
 		if n < 0 {
 			w.end = append(w.end, text)
 			continue
 		}
-		place := w.lines[s.Items[i+n].Is.Key].Place
-		w.before[place] = append(w.before[place], text)
+		behind, own := w.lines[s.Items[i+n].Is.Key]
+		if !own {
+			return w.refuse(s.Items[i+n].Is.Key, it.Is.Key, "it would be in a compaction")
+		}
+		w.before[behind.Place] = append(w.before[behind.Place], text)
 	}
 	return nil
 }
 
-// refuse says why an item cannot be changed.
-func (w *rewrite) refuse(key, why string) error {
-	if strings.HasPrefix(key, w.of.id+"<") {
-		why = "it is in the rollout that this thread continues; repair that one"
+// refuse says why something cannot be done at an item, to one of a key.
+func (w *rewrite) refuse(at, key, why string) error {
+	if strings.HasPrefix(at, w.of.id+"<") {
+		why = "its place is in the rollout that this thread continues; repair that one"
 	}
 	return store.Unwritable{key: errors.New(why)}
 }
