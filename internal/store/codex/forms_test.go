@@ -136,7 +136,7 @@ func TestResultInTheMiddle(t *testing.T) {
 	}
 	after := strings.SplitAfter(read(t, file), "\n")
 	want := append(append([]string{}, before[:4]...), after[4], strings.Replace(before[4], `"ordinal":4`, `"ordinal":5`, 1), "")
-	if diff := cmp.Diff(want, after); diff != "" || !strings.HasPrefix(after[4], `{"timestamp":"2026-11-22T09:00:02.000Z","ordinal":4,"type":"response_item"`) {
+	if diff := cmp.Diff(want, after); diff != "" || !strings.HasPrefix(after[4], `{"timestamp":"2026-11-22T09:00:02Z","ordinal":4,"type":"response_item"`) {
 		t.Errorf("%s\n%s", diff, after[4])
 	}
 }
@@ -160,7 +160,16 @@ func TestForksKeepTheirHistory(t *testing.T) {
 			t.Error(told)
 		}
 	}
-	home, file := rollout(t, says("user", "one"), callOf("c"))
+	home, file := rollout(t, says("user", "one"), callOf("c"), says("user", "two"))
+	if _, err := forkOf(file, 4); err != nil {
+		t.Fatal(err)
+	}
+	text := read(t, file)
+	write(t, file, text[:strings.LastIndex(strings.TrimSuffix(text, "\n"), "\n")+1]) // what is added would be read by the fork
+	if plan, receipt, err := repairtest.Repair(home); err != nil || receipt != nil && strings.Contains(read(t, file), "[sessctl]") {
+		t.Errorf("%v%s", err, repairtest.Told(plan))
+	}
+	home, file = rollout(t, says("user", "one"), callOf("c"))
 	fork, err := forkOf(file, 3)
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package codex
 
 import (
 	"context"
-	"errors"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -92,7 +91,7 @@ type event struct {
 // parseLine reads a line, or says why Codex passes over it.
 func parseLine(text []byte) (l line, wrong string) {
 	if err := serde.Unmarshal(text, &l); err != nil {
-		return l, explain(err)
+		return l, jsonscan.DescribeError(err, kindTitle)
 	}
 	if l.Type == "" || len(l.Payload) == 0 {
 		return l, "it has no type or no payload"
@@ -103,20 +102,12 @@ func parseLine(text []byte) (l line, wrong string) {
 // parseItem reads an item of the Responses API, or says why Codex passes over its line.
 func parseItem(raw []byte) (p payload, wrong string) {
 	if err := serde.Unmarshal(raw, &p); err != nil {
-		return p, explain(err)
+		return p, jsonscan.DescribeError(err, kindTitle)
 	}
 	if p.Type == "function_call" && p.Arguments.Kind() != '"' {
 		return p, "the arguments of its call are no text"
 	}
 	return p, ""
-}
-
-// explain words an error of the decoder without what it stands in.
-func explain(err error) string {
-	if wrong, ok := errors.AsType[*jsontext.SyntacticError](err); ok && wrong.Err != nil {
-		return "it is no JSON: " + wrong.Err.Error()
-	}
-	return "a value in it has another type than Codex expects"
 }
 
 // readMeta reads the first line, or says why Codex cannot resume the thread.

@@ -64,10 +64,7 @@ func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
 		return nil, err
 	}
 	e := &editor{files, codex{facts: storeFacts(src), root: files.Root()}}
-	e.file = func(_ context.Context, name string) (l *filelog.Log, keys filelog.Keys, err error) {
-		l, err = filelog.Open(e.root, name)
-		return l, keys, err
-	}
+	e.file = e.openPlain
 	if err := e.readHeads(ctx, only); err != nil {
 		return nil, errors.Join(err, files.Close())
 	}
@@ -250,6 +247,7 @@ func (w *rewrite) composeFile(ctx context.Context, c *codex) error {
 	}
 	for _, line := range w.end {
 		to := w.edits.Of(rec)
+		w.first = min(w.first, rec.Offset+int64(rec.Length)+int64(rec.Rest)) // which a fork reads if lines were lost
 		to.After = append(to.After, w.newLine(line))
 	}
 	if w.first < w.of.read {
@@ -304,11 +302,7 @@ func (w *rewrite) composeLine(at *filelog.Line, rec filelog.Record) error {
 
 // newLine is a line with the next number.
 func (w *rewrite) newLine(a added) filelog.NewLine {
-	form := "2006-01-02T15:04:05.000Z"
-	if a.at.Nanosecond()%int(time.Millisecond) != 0 {
-		form = time.RFC3339Nano
-	}
-	text := fmt.Appendf(nil, `{"timestamp":%q,`, a.at.UTC().Format(form))
+	text := fmt.Appendf(nil, `{"timestamp":%q,`, a.at.UTC().Format(time.RFC3339Nano))
 	if w.next >= 0 {
 		text = fmt.Appendf(text, `"ordinal":%d,`, w.next)
 		w.next++

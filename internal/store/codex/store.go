@@ -6,7 +6,6 @@ package codex
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
@@ -63,7 +62,9 @@ type codex struct {
 	byID   map[string]*rollout
 	index  index
 	wanted map[string]bool // the roots of the trees that are wanted; nil for all
-	opts   store.Options
+
+	newest   int64 // see store.Options, and so for the next
+	progress func(int64)
 	// file opens one of the folder, as a transaction sees it where one is open, with the keys
 	// that its lines have there.
 	file func(ctx context.Context, name string) (*filelog.Log, filelog.Keys, error)
@@ -157,13 +158,9 @@ func homeOf(file string) (folder, name string) {
 	return filepath.Dir(file), filepath.Base(file)
 }
 
-func openRollouts(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
-	c := &codex{root: src.Folder, facts: storeFacts(src), opts: opts}
-	c.file = func(_ context.Context, name string) (l *filelog.Log, keys filelog.Keys, err error) {
-		l, err = filelog.Open(c.root, name)
-		return l, keys, err
-	}
-	only := ""
+func openRollouts(ctx context.Context, src *store.Source, opts store.Options) (_ store.Store, err error) {
+	c, only := &codex{root: src.Folder, facts: storeFacts(src), newest: opts.Newest, progress: opts.Progress}, ""
+	c.file = c.openPlain
 	switch {
 	case src.Stream != nil && src.Path == "-":
 		c.facts.ReadOnly = "it is standard input"
@@ -171,7 +168,6 @@ func openRollouts(ctx context.Context, src *store.Source, opts store.Options) (s
 			return filelog.Over(src.Stream), filelog.Keys{}, nil
 		}
 	case src.Stream != nil:
-		var err error
 		var folder string
 		folder, only = homeOf(src.Path)
 		if c.root, err = os.OpenRoot(folder); err != nil {
@@ -184,45 +180,48 @@ func openRollouts(ctx context.Context, src *store.Source, opts store.Options) (s
 	return c, c.readHeads(ctx, only)
 }
 
+// openPlain opens a file as it is.
+func (c *codex) openPlain(_ context.Context, name string) (*filelog.Log, filelog.Keys, error) {
+	log, err := filelog.Open(c.root, name)
+	return log, filelog.Keys{}, err
+}
+
 // readHeads reads what the first line of each rollout says, and the index. only is the file that was
 // asked for, "" for all.
 func (c *codex) readHeads(ctx context.Context, only string) error {
-	var names []string
-	var unread error
-	compressed := 0
-	if c.root != nil {
+	names, compressed, unread := []string{only}, 0, error(nil)
+	if c.byID = map[string]*rollout{}; c.root != nil {
+		var all []string
 		unread = visitFiles(c.root, func(name string) bool {
-			if names = append(names, name); !strings.HasSuffix(name, ending) {
-				names = names[:len(names)-1]
+			if strings.HasSuffix(name, ending) {
+				all = append(all, name)
+			} else {
 				compressed++
 			}
 			return true
 		})
+		if only == "" || slices.Contains(all, only) {
+			names = all
+		}
 		c.index = readIndex(ctx, c.root)
 	}
-	if c.byID = map[string]*rollout{}; only != "" && !slices.Contains(names, only) || c.root == nil {
-		names = []string{only}
-	}
+	bytes := int64(0)
 	for _, name := range names {
-		if err := c.addRollout(ctx, name); err != nil {
-			return err
-		}
+		r := c.addRollout(ctx, name)
+		bytes += r.size
+		c.facts.Generation = cmp.Or(c.facts.Generation, r.Version)
 	}
-	var bytes int64
 	for _, r := range c.list {
 		if r.Base != nil && c.byID[r.Base.Thread] != nil {
 			base := c.byID[r.Base.Thread]
 			base.read = max(base.read, r.Base.End)
 		}
-		bytes += r.size
-		c.facts.Generation = cmp.Or(c.facts.Generation, r.Version)
 	}
-	c.facts.Generation = cmp.Or(c.facts.Generation, "unknown")
-	c.facts.Bytes = cmp.Or(c.facts.Bytes, bytes)
+	c.facts.Generation, c.facts.Bytes = cmp.Or(c.facts.Generation, "unknown"), cmp.Or(c.facts.Bytes, bytes)
 	switch {
 	case only != "":
 		c.wantTrees(func(r *rollout) bool { return r.name == only })
-		return nil
+		return ctx.Err()
 	case unread != nil:
 		c.facts.Incomplete = "a folder could not be read: " + unread.Error()
 	case compressed > 0:
@@ -230,11 +229,11 @@ func (c *codex) readHeads(ctx context.Context, only string) error {
 	}
 	c.facts.Faults = c.index.findOrphans(c.byID)
 	c.keepNewest()
-	return nil
+	return ctx.Err()
 }
 
 // addRollout reads the first line of a file.
-func (c *codex) addRollout(ctx context.Context, name string) error {
+func (c *codex) addRollout(ctx context.Context, name string) *rollout {
 	r := &rollout{name: name}
 	log, _, err := c.file(ctx, name)
 	if err == nil {
@@ -256,7 +255,7 @@ func (c *codex) addRollout(ctx context.Context, name string) error {
 		r.id = fmt.Sprintf("%s@%d", id, n)
 	}
 	c.byID[r.id], c.list = r, append(c.list, r)
-	return ctx.Err()
+	return r
 }
 
 // Runtime is what Codex does, whatever its sessions are read from (seen in requests of 0.63.0 and
@@ -314,7 +313,7 @@ func (c *codex) wantTrees(is func(r *rollout) bool) {
 // of so many bytes are enough. A folder that is a few times as large is read in full.
 func (c *codex) keepNewest() {
 	const worthIt = 4
-	enough, latest := c.opts.Newest, map[*rollout]bool{}
+	enough, latest := c.newest, map[*rollout]bool{}
 	if enough == 0 || c.facts.Bytes < worthIt*enough {
 		return
 	}
@@ -345,8 +344,8 @@ func (c *codex) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 				}
 				bytes += c.byID[s.ID].size
 			}
-			if c.opts.Progress != nil {
-				c.opts.Progress(bytes)
+			if c.progress != nil {
+				c.progress(bytes)
 			}
 			if !yield(tree, nil) {
 				return
@@ -374,32 +373,23 @@ func (c *codex) Fill(ctx context.Context, tree *session.Tree) error {
 // of the rollout that it continues.
 func (c *codex) Sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
 	sums := map[string]store.Sum{}
+	for _, id := range sessions {
+		sums[id] = store.Sum{}
+	}
 	for _, r := range c.list {
 		if sessions != nil && !slices.Contains(sessions, r.id) {
 			continue
 		}
 		t := &thread{Session: c.newSession(r), sums: map[string]string{}}
-		if err := c.readThread(ctx, t); err != nil {
-			return nil, err
-		}
-		log, _, err := c.file(ctx, r.name)
-		if err != nil {
-			return nil, problem.New(problem.Unreadable, "", "%s cannot be read: %s", r.name, problem.Reason(err))
-		}
-		all, err := log.Digest()
-		if err = errors.Join(err, log.Close()); err != nil {
-			return nil, err
-		}
+		err := c.readThread(ctx, t)
+		all := t.whole
 		for i := range t.Items {
 			if key := t.Items[i].Key; strings.HasPrefix(key, r.id+"<") { // of the rollout that it continues
 				all = digestOf(all + t.sums[key])
 			}
 		}
-		sums[r.id] = store.Sum{Own: r.id, Record: all, Exact: all, Items: t.sums}
-	}
-	for _, id := range sessions {
-		if c.byID[id] == nil {
-			sums[id] = store.Sum{}
+		if sums[r.id] = (store.Sum{Own: r.id, Record: all, Exact: all, Items: t.sums}); err != nil {
+			return nil, err
 		}
 	}
 	return sums, nil

@@ -22,6 +22,7 @@ type thread struct {
 	lines map[string]filelog.Record // the own line of each item, by its key; nil where nobody asks
 	made  map[string]payload        // the calls by their ids, of several the last; likewise
 	sums  map[string]string         // digests of what each item says; likewise
+	whole string                    // and of all of its file
 	total int64                     // own lines
 }
 
@@ -79,7 +80,9 @@ func (r *reader) readHistory(ctx context.Context, of *rollout, until int64, seen
 	}
 	log, keys, err := r.file(ctx, of.name)
 	if err == nil {
-		err = r.readLines(ctx, log, keys, of, until)
+		if err = r.readLines(ctx, log, keys, of, until); err == nil && r.sums != nil && of == r.self {
+			r.whole, err = log.Digest()
+		}
 		_ = log.Close() // it was only read
 	}
 	if err != nil && ctx.Err() == nil && problem.ClassOf(err) == 0 {
