@@ -7,6 +7,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/store/filelog"
+	"github.com/sessctl/sessctl/internal/store/responses"
 )
 
 // line is a line of a rollout. What the payload is, the type says.
@@ -52,32 +53,6 @@ type meta struct {
 	delegated bool
 }
 
-// payload is what other lines hold, as far as it matters.
-type payload struct {
-	Type      string         `json:"type"`
-	Role      string         `json:"role"`
-	ID        string         `json:"id"`
-	Name      string         `json:"name"`
-	CallID    string         `json:"call_id"`
-	Arguments jsontext.Value `json:"arguments"`
-	Input     string         `json:"input"`
-	Action    jsontext.Value `json:"action"`
-	Content   jsontext.Value `json:"content"`
-	Output    jsontext.Value `json:"output"`
-	Summary   []part         `json:"summary"`
-	Encrypted string         `json:"encrypted_content"`
-	Meta      struct {
-		Turn string `json:"turn_id"`
-	} `json:"internal_chat_message_metadata_passthrough"`
-}
-
-// part is a part of a message, of reasoning or of an output.
-type part struct {
-	Type  string `json:"type"`
-	Text  string `json:"text"`
-	Image string `json:"image_url"`
-}
-
 // event is what the lines say that are no items.
 type event struct {
 	Type    string           `json:"type"`
@@ -100,14 +75,14 @@ func parseLine(text []byte) (l line, wrong string) {
 }
 
 // parseItem reads an item of the Responses API, or says why Codex passes over its line.
-func parseItem(raw []byte) (p payload, wrong string) {
-	if err := serde.Unmarshal(raw, &p); err != nil {
-		return p, jsonscan.DescribeError(err, kindTitle)
+func parseItem(raw []byte) (x responses.Item, wrong string) {
+	if err := serde.Unmarshal(raw, &x); err != nil {
+		return x, jsonscan.DescribeError(err, kindTitle)
 	}
-	if p.Type == "function_call" && p.Arguments.Kind() != '"' {
-		return p, "the arguments of its call are no text"
+	if x.Type == "function_call" && x.Arguments.Kind() != '"' {
+		return x, "the arguments of its call are no text"
 	}
-	return p, ""
+	return x, ""
 }
 
 // readMeta reads the first line, or says why Codex cannot resume the thread.

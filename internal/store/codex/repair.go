@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/filelog"
+	"github.com/sessctl/sessctl/internal/store/responses"
 )
 
 // Relate implements store.Relater: when a line is written that a repair adds is known where it
@@ -138,7 +140,7 @@ func (c *codex) composeFiles(ctx context.Context, tree *store.Change) (map[strin
 			continue
 		}
 		w := &rewrite{of: r, gone: map[int64]bool{}, before: map[int64][]added{}, from: math.MaxInt64, first: math.MaxInt64, next: -1}
-		w.thread = &thread{Session: c.newSession(r), lines: map[string]filelog.Record{}, made: map[string]payload{}}
+		w.thread = &thread{Session: c.newSession(r), lines: map[string]filelog.Record{}, made: map[string]responses.Item{}}
 		if err = c.readThread(ctx, w.thread); err == nil {
 			err = w.planSession(s)
 		}
@@ -210,14 +212,8 @@ func (w *rewrite) refuse(at, key, why string) error {
 
 // composeResult is the payload of a new result.
 func (w *rewrite) composeResult(r *session.Result) []byte {
-	call, kind := w.made[r.CallID], "function_call_output"
-	switch call.Type {
-	case "custom_tool_call":
-		kind = "custom_tool_call_output"
-	case "tool_search_call":
-		kind = "tool_search_output"
-	}
-	text := fmt.Appendf(nil, `{"type":%q,"call_id":%s,"output":%s`, kind, docedit.QuoteText(r.CallID), docedit.QuoteText(r.Text))
+	call := w.made[r.CallID]
+	text := fmt.Appendf(nil, `{"type":%q,"call_id":%s,"output":%s`, cmp.Or(call.OutputType(), "function_call_output"), docedit.QuoteText(r.CallID), docedit.QuoteText(r.Text))
 	if call.Meta.Turn != "" {
 		text = fmt.Appendf(text, `,"internal_chat_message_metadata_passthrough":{"turn_id":%s}`, docedit.QuoteText(call.Meta.Turn))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/filelog"
+	"github.com/sessctl/sessctl/internal/store/responses"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
@@ -20,7 +21,7 @@ type thread struct {
 	*session.Session
 	body  bool
 	lines map[string]filelog.Record // the own line of each item, by its key; nil where nobody asks
-	made  map[string]payload        // the calls by their ids, of several the last; likewise
+	made  map[string]responses.Item // the calls by their ids, of several the last; likewise
 	sums  map[string]string         // digests of what each item says; likewise
 	whole string                    // and of all of its file
 	total int64                     // own lines
@@ -117,11 +118,11 @@ func (r *reader) readLines(ctx context.Context, log *filelog.Log, keys filelog.K
 // addLine adds what a line says.
 func (r *reader) addLine(at *filelog.Line, rec filelog.Record, key string) {
 	l, wrong := parseLine(at.Text)
-	var p payload
+	var x responses.Item
 	if at.Err != nil {
 		wrong = at.Err.Error()
 	} else if wrong == "" && l.Type == typeItem {
-		p, wrong = parseItem(l.Payload)
+		x, wrong = parseItem(l.Payload)
 	}
 	if wrong != "" {
 		r.addBroken(at, rec, key, wrong)
@@ -131,7 +132,7 @@ func (r *reader) addLine(at *filelog.Line, rec filelog.Record, key string) {
 	var e event
 	when, _ := time.Parse(time.RFC3339Nano, l.Time)
 	if l.Type == typeItem {
-		r.addItem(&p, l.Payload, when, key)
+		r.addItem(&x, l.Payload, when, key)
 		r.noteLine(key, &rec, at.Text)
 	} else if serde.Unmarshal(l.Payload, &e) != nil {
 		return
@@ -235,9 +236,9 @@ func (r *reader) addCompaction(e *event, when time.Time, key string) {
 		r.noteLine(key, nil, []byte(e.Message))
 	}
 	for n, raw := range e.History {
-		if p, wrong := parseItem(raw); wrong == "" {
+		if x, wrong := parseItem(raw); wrong == "" {
 			part, before := fmt.Sprintf("%s.%d", key, n), len(r.Items)
-			if r.addItem(&p, raw, when, part); len(r.Items) > before {
+			if r.addItem(&x, raw, when, part); len(r.Items) > before {
 				r.Items[before].Flags |= session.SummaryTurn
 				r.noteLine(part, nil, raw)
 			}
