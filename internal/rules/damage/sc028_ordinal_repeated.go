@@ -1,8 +1,6 @@
 package damage
 
 import (
-	"strconv"
-
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -12,9 +10,6 @@ var ordinalRepeated = rules.Rule{
 	Title: "a line has a number that an earlier line has, or a smaller one",
 	Run: rules.ReportFaults(session.SharedOrdinal, func(found *rules.Finding, f *session.Fault) {
 		rules.SetDetail(found, f)
-		if f.Count > 1 {
-			found.AddSentence(strconv.Itoa(f.Count) + " lines of the file are so")
-		}
 		rules.SetDefault(found, f, rules.Lossless)
 		for i := range found.Fixes {
 			found.Fixes[i].Title = "number the lines anew from there on"

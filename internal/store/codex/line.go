@@ -18,18 +18,14 @@ type line struct {
 	Payload jsontext.Value `json:"payload"`
 }
 
-// The types of lines that make the conversation, or end parts of it.
+// The types of lines that a repair writes.
 const (
-	typeMeta      = "session_meta"
-	typeItem      = "response_item"
-	typeCompacted = "compacted"
-	typeEvent     = "event_msg"
-	typeTurn      = "turn_context"
-	typeUsage     = "token_usage_record"
+	typeItem  = "response_item"
+	typeEvent = "event_msg"
 )
 
 // lineTypes are those that tell Codex's files from others.
-var lineTypes = []string{typeMeta, typeItem, typeCompacted, typeEvent, typeTurn, typeUsage, "world_state"}
+var lineTypes = []string{"session_meta", typeItem, "compacted", typeEvent, "turn_context", "token_usage_record", "world_state"}
 
 // serde reads JSON as Codex does: what is no Unicode is no JSON.
 var serde = jsonscan.Decoder{Options: jsontext.AllowDuplicateNames(true)}
@@ -94,7 +90,7 @@ func readMeta(ctx context.Context, log *filelog.Log) (m meta, wrong string) {
 		l, wrong := parseLine(at.Text)
 		switch {
 		case wrong != "":
-		case l.Type != typeMeta:
+		case l.Type != "session_meta":
 			wrong = "it is no session_meta, with which every rollout begins"
 		case serde.Unmarshal(l.Payload, &m) != nil || m.ID == "":
 			wrong = "its session_meta has no id, or a value of another type than Codex expects"

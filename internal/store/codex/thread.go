@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -138,9 +139,9 @@ func (r *reader) addLine(at *filelog.Line, rec filelog.Record, key string) {
 		return
 	}
 	switch {
-	case l.Type == typeCompacted:
+	case l.Type == "compacted":
 		r.addCompaction(&e, when, key)
-	case l.Type == typeTurn && e.Model != "":
+	case l.Type == "turn_context" && e.Model != "":
 		r.model, r.Model = e.Model, e.Model
 	case l.Type == typeEvent && e.Type == "thread_rolled_back":
 		r.rewindTurns(e.Turns)
@@ -171,24 +172,19 @@ const (
 	fromLine     = "anew from line %d"
 )
 
-// checkOrdinal tells of lines whose number is not greater than that of the line before, together.
+// checkOrdinal tells of the first line whose number is not greater than that of the line before.
 func (r *reader) checkOrdinal(l *line, number int64) {
 	if l.Ordinal == nil {
 		return
 	}
 	before := r.ordinal
-	if r.ordinal = *l.Ordinal; !r.own || r.ordinal > before {
+	r.ordinal = *l.Ordinal
+	if !r.own || r.ordinal > before || slices.ContainsFunc(r.Faults, func(f session.Fault) bool { return f.Kind == session.SharedOrdinal }) {
 		return
-	}
-	for i := range r.Faults {
-		if f := &r.Faults[i]; f.Kind == session.SharedOrdinal {
-			f.Count++
-			return
-		}
 	}
 	from := fmt.Sprintf(fromLine, number)
 	r.addFault(session.Fault{
-		Kind: session.SharedOrdinal, Item: -1, Field: fieldOrdinal, Default: &from, Count: 1,
+		Kind: session.SharedOrdinal, Item: -1, Field: fieldOrdinal, Default: &from,
 		Detail: fmt.Sprintf("line %d has the ordinal %d, and the line before it %d: the index of Codex's app stops there, so that the app shows old turns only and cannot fork the thread, while `codex exec resume` goes on (openai/codex#35746)", number, *l.Ordinal, before),
 	})
 }
