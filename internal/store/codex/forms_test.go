@@ -230,6 +230,9 @@ func TestOneFile(t *testing.T) {
 	if _, sessions := storetest.Opened(t, fork); len(sessions) != 1 || len(sessions["f0"+thread[2:]].Items) != 4 {
 		t.Errorf("%v", sessions)
 	}
+	if _, sessions := storetest.Opened(t, filepath.Dir(fork)); len(sessions) != 2 || len(sessions["f0"+thread[2:]].Items) != 4 {
+		t.Errorf("%v", sessions)
+	}
 	alone := filepath.Join(t.TempDir(), "other.jsonl")
 	write(t, alone, read(t, file)+"{\"timestamp\":")
 	plan, receipt, err := repairtest.Repair(alone)

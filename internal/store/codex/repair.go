@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -55,10 +54,7 @@ type editor struct {
 
 // openEdit opens rollouts for repair or undo.
 func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
-	folder, only := src.Path, ""
-	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
-		folder, only = homeOf(folder)
-	}
+	folder, only := homeOf(src.Path)
 	files, err := filelog.EditPlacedIn(folder, func(name string) bool {
 		return name == only || strings.HasSuffix(name, ending) && strings.HasPrefix(path.Base(name), prefix)
 	})

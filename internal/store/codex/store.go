@@ -36,10 +36,11 @@ var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations:
 
 // listLocations lists the folder in which Codex keeps everything.
 func listLocations(home string) []string {
-	if folder := os.Getenv("CODEX_HOME"); folder != "" || home == "" {
-		return slices.DeleteFunc([]string{folder}, func(f string) bool { return f == "" })
+	folder := os.Getenv("CODEX_HOME")
+	if folder == "" && home != "" {
+		folder = filepath.Join(home, ".codex")
 	}
-	return []string{filepath.Join(home, ".codex")}
+	return slices.DeleteFunc([]string{folder}, func(f string) bool { return f == "" })
 }
 
 // rollout is the file of a thread.
@@ -56,8 +57,8 @@ type rollout struct {
 // codex is an opened store.
 type codex struct {
 	facts  session.Store
-	root   *os.Root
-	close  bool // the folder was opened here
+	root   *os.Root // nil for standard input
+	close  bool     // it was opened here
 	list   []*rollout
 	byID   map[string]*rollout
 	index  index
@@ -145,21 +146,25 @@ func looksRight(ctx context.Context, log *filelog.Log) bool {
 	return false
 }
 
-// homeOf is the folder of Codex that a rollout lies in, and its name there: the threads that it
-// continues, and that continue it, are in others of its files. A file elsewhere is by itself.
-func homeOf(file string) (folder, name string) {
-	full, _ := filepath.Abs(file)
+// homeOf is the folder of Codex that a rollout or a folder lies in, and how names there begin that
+// are of it: what it continues, and what continues it, is in others of its files. A file elsewhere
+// is by itself.
+func homeOf(named string) (folder, only string) {
+	full, _ := filepath.Abs(named)
 	parts := strings.Split(filepath.ToSlash(full), "/")
-	for i := len(parts) - 2; i > 0; i-- {
+	for i := len(parts) - 1; i > 0; i-- {
 		if slices.Contains(tops, parts[i]) {
 			return filepath.FromSlash(strings.Join(parts[:i], "/")), path.Join(parts[i:]...)
 		}
 	}
-	return filepath.Dir(file), filepath.Base(file)
+	if info, err := os.Stat(named); err == nil && info.IsDir() {
+		return named, ""
+	}
+	return filepath.Dir(named), filepath.Base(named)
 }
 
 func openRollouts(ctx context.Context, src *store.Source, opts store.Options) (_ store.Store, err error) {
-	c, only := &codex{root: src.Folder, facts: storeFacts(src), newest: opts.Newest, progress: opts.Progress}, ""
+	c, only := &codex{facts: storeFacts(src), newest: opts.Newest, progress: opts.Progress}, ""
 	c.file = c.openPlain
 	switch {
 	case src.Stream != nil && src.Path == "-":
@@ -167,15 +172,15 @@ func openRollouts(ctx context.Context, src *store.Source, opts store.Options) (_
 		c.file = func(context.Context, string) (*filelog.Log, filelog.Keys, error) {
 			return filelog.Over(src.Stream), filelog.Keys{}, nil
 		}
-	case src.Stream != nil:
+	case src.Stream == nil && src.Folder == nil:
+		return nil, problem.New(problem.Unreadable, "Name a rollout (rollout-….jsonl), or ~/.codex.", "%s is not a rollout of Codex", src.Path)
+	default:
 		var folder string
 		folder, only = homeOf(src.Path)
 		if c.root, err = os.OpenRoot(folder); err != nil {
 			return nil, err
 		}
 		c.close = true
-	case src.Folder == nil:
-		return nil, problem.New(problem.Unreadable, "Name a rollout (rollout-….jsonl), or ~/.codex.", "%s is not a rollout of Codex", src.Path)
 	}
 	return c, c.readHeads(ctx, only)
 }
@@ -186,8 +191,8 @@ func (c *codex) openPlain(_ context.Context, name string) (*filelog.Log, filelog
 	return log, filelog.Keys{}, err
 }
 
-// readHeads reads what the first line of each rollout says, and the index. only is the file that was
-// asked for, "" for all.
+// readHeads reads what the first line of each rollout says, and the index. only is how the names of
+// those begin that were asked for, "" for all.
 func (c *codex) readHeads(ctx context.Context, only string) error {
 	names, compressed, unread := []string{only}, 0, error(nil)
 	if c.byID = map[string]*rollout{}; c.root != nil {
@@ -200,7 +205,7 @@ func (c *codex) readHeads(ctx context.Context, only string) error {
 			}
 			return true
 		})
-		if only == "" || slices.Contains(all, only) {
+		if only == "" || slices.ContainsFunc(all, func(name string) bool { return strings.HasPrefix(name, only) }) {
 			names = all
 		}
 		c.index = readIndex(ctx, c.root)
@@ -208,7 +213,9 @@ func (c *codex) readHeads(ctx context.Context, only string) error {
 	bytes := int64(0)
 	for _, name := range names {
 		r := c.addRollout(ctx, name)
-		bytes += r.size
+		if strings.HasPrefix(name, only) {
+			bytes += r.size
+		}
 		c.facts.Generation = cmp.Or(c.facts.Generation, r.Version)
 	}
 	for _, r := range c.list {
@@ -220,7 +227,7 @@ func (c *codex) readHeads(ctx context.Context, only string) error {
 	c.facts.Generation, c.facts.Bytes = cmp.Or(c.facts.Generation, "unknown"), cmp.Or(c.facts.Bytes, bytes)
 	switch {
 	case only != "":
-		c.wantTrees(func(r *rollout) bool { return r.name == only })
+		c.wantTrees(func(r *rollout) bool { return strings.HasPrefix(r.name, only) })
 		return ctx.Err()
 	case unread != nil:
 		c.facts.Incomplete = "a folder could not be read: " + unread.Error()
