@@ -286,16 +286,6 @@ func (s *Session) TakeTexts(from *Session) bool {
 	return true
 }
 
-// SpreadTimes lets the times of the session reach to another one.
-func (s *Session) SpreadTimes(at time.Time) {
-	if !at.IsZero() && (s.Created.IsZero() || at.Before(s.Created)) {
-		s.Created = at
-	}
-	if at.After(s.Updated) {
-		s.Updated = at
-	}
-}
-
 // SetPending leaves the results of an item that another session shares.
 func (it *Item) SetPending(nth int, pending bool) {
 	if it.Results[nth].Pending != pending {

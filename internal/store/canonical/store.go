@@ -26,6 +26,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/claudecode"
+	"github.com/sessctl/sessctl/internal/store/codex"
 	"github.com/sessctl/sessctl/internal/store/dockeragent"
 	"github.com/sessctl/sessctl/internal/store/filelog"
 	"github.com/sessctl/sessctl/internal/store/forest"
@@ -129,8 +130,9 @@ func (s *stream) describeStore(src *store.Source, version int, headerLine int64)
 			ChildrenClosed: s.header.ChildrenClosed, ChildPrologue: runtimes[s.header.Kind].ChildPrologue,
 			ReusesChildren: s.header.ReusesChildren,
 		},
-		Reader: s.header.Reader,
-		Keys:   session.Keys{CountsKeys: true, Renumbers: true, NeedsAll: true},
+		Requests: session.Requests{Profile: runtimes[s.header.Kind].profile},
+		Reader:   s.header.Reader,
+		Keys:     session.Keys{CountsKeys: true, Renumbers: true, NeedsAll: true},
 		Condition: session.Condition{
 			Recovery: func() string {
 				return "recover the store that the stream was exported from, and export it again"
@@ -221,9 +223,11 @@ var runtimes = map[string]struct {
 	session.Runtime
 	session.Children
 	resumedBy func(version string) *session.Resumption
+	profile   string // see session.Requests
 }{
-	dockeragent.Kind.Name: {dockeragent.Runtime, dockeragent.Children, nil},
-	claudecode.Kind.Name:  {claudecode.Runtime, session.Children{ChildrenClosed: true}, claudecode.ResumedBy},
+	dockeragent.Kind.Name: {dockeragent.Runtime, dockeragent.Children, nil, ""},
+	claudecode.Kind.Name:  {claudecode.Runtime, session.Children{ChildrenClosed: true}, claudecode.ResumedBy, ""},
+	codex.Kind.Name:       {codex.Runtime, session.Children{ChildrenClosed: true}, nil, codex.Profile},
 }
 
 // Header is what a stream says of the store that its sessions come from.

@@ -33,6 +33,7 @@ var serde = jsonscan.Decoder{Options: jsontext.AllowDuplicateNames(true)}
 // meta is the payload of the first line.
 type meta struct {
 	ID     string `json:"id"`
+	Time   string `json:"timestamp"`
 	Parent string `json:"parent_thread_id"`
 	Forked string `json:"forked_from_id"`
 	// Base is where the history of a fork lies: in the file of another thread, up to an offset.

@@ -64,8 +64,7 @@ type codex struct {
 	index  index
 	wanted map[string]bool // the roots of the trees that are wanted; nil for all
 
-	newest   int64 // see store.Options, and so for the next
-	progress func(int64)
+	opts store.Options
 	// file opens one of the folder, as a transaction sees it where one is open, with the keys
 	// that its lines have there.
 	file func(ctx context.Context, name string) (*filelog.Log, filelog.Keys, error)
@@ -164,7 +163,7 @@ func homeOf(named string) (folder, only string) {
 }
 
 func openRollouts(ctx context.Context, src *store.Source, opts store.Options) (_ store.Store, err error) {
-	c, only := &codex{facts: storeFacts(src), newest: opts.Newest, progress: opts.Progress}, ""
+	c, only := &codex{facts: storeFacts(src), opts: opts}, ""
 	c.file = c.openPlain
 	switch {
 	case src.Stream != nil && src.Path == "-":
@@ -234,7 +233,11 @@ func (c *codex) readHeads(ctx context.Context, only string) error {
 	case compressed > 0:
 		c.facts.Incomplete = fmt.Sprintf("%d rollouts are compressed (.zst), which sessctl does not read; decompress copies of them", compressed)
 	}
-	c.facts.Faults = c.index.findOrphans(c.byID)
+	if c.facts.Faults = c.index.findOrphans(c.byID); len(c.index.files) > 0 {
+		c.facts.Advice = []string{"Codex builds its index of a repaired thread again when it resumes it, so a repair leaves its databases as they are."}
+	}
+	c.facts.Brief = c.opts.Brief > 0 && !c.opts.Counted && bytes >= c.opts.Brief
+	c.facts.Uncounted = c.facts.Brief
 	c.keepNewest()
 	return ctx.Err()
 }
@@ -265,6 +268,9 @@ func (c *codex) addRollout(ctx context.Context, name string) *rollout {
 	return r
 }
 
+// Profile is that of the API that Codex asks through, and has its items of.
+const Profile = "openai-responses"
+
 // Runtime is what Codex does, whatever its sessions are read from (seen in requests of 0.63.0 and
 // 0.169.0; codex-rs/core/src/context_manager/normalize.rs).
 var Runtime = session.Runtime{
@@ -279,7 +285,7 @@ func storeFacts(src *store.Source) session.Store {
 		Versions: "written by Codex CLI, its app or an editor",
 		Children: session.Children{ChildrenClosed: true},
 		Reader:   session.Reader{Retells: session.Retelling{Bare: true}},
-		Requests: session.Requests{Profile: "openai-responses", Loses: map[string]string{
+		Requests: session.Requests{Profile: Profile, Loses: map[string]string{
 			"SC101": `sends "aborted" in the place of the result each time`,
 			"SC103": "leaves the result out of requests",
 		}},
@@ -320,7 +326,7 @@ func (c *codex) wantTrees(is func(r *rollout) bool) {
 // of so many bytes are enough. A folder that is a few times as large is read in full.
 func (c *codex) keepNewest() {
 	const worthIt = 4
-	enough, latest := c.newest, map[*rollout]bool{}
+	enough, latest := c.opts.Newest, map[*rollout]bool{}
 	if enough == 0 || c.facts.Bytes < worthIt*enough {
 		return
 	}
@@ -345,14 +351,16 @@ func (c *codex) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 				continue
 			}
 			for _, s := range tree.Sessions {
-				if err := c.readThread(ctx, &thread{Session: s}); err != nil {
+				bytes += c.byID[s.ID].size
+				if c.facts.Brief {
+					s.Updated = c.byID[s.ID].last
+				} else if err := c.readThread(ctx, &thread{Session: s}); err != nil {
 					yield(nil, err)
 					return
 				}
-				bytes += c.byID[s.ID].size
 			}
-			if c.progress != nil {
-				c.progress(bytes)
+			if c.opts.Progress != nil {
+				c.opts.Progress(bytes)
 			}
 			if !yield(tree, nil) {
 				return

@@ -31,6 +31,7 @@ type thread struct {
 // newSession begins the session of a rollout, without items.
 func (c *codex) newSession(r *rollout) *session.Session {
 	s := &session.Session{ID: r.id, Title: c.index.titles[r.id], Agent: r.Agent, Parent: r.Parent, Delegated: r.delegated, Forked: r.Forked != "" || r.Base != nil}
+	s.Created, _ = time.Parse(time.RFC3339Nano, r.Time)
 	if parent := c.index.parents[r.id]; s.Parent == "" && parent != "" {
 		s.Parent, s.Delegated = parent, true
 	}
@@ -58,7 +59,9 @@ func (c *codex) readThread(ctx context.Context, t *thread) error {
 	linkChildren(t.Session)
 	for i := range t.Items {
 		t.Items[i].Position = int64(i)
-		t.SpreadTimes(t.Items[i].Time)
+		if at := t.Items[i].Time; at.After(t.Updated) {
+			t.Updated = at
+		}
 	}
 	return err
 }
