@@ -20,7 +20,7 @@ func (r *reader) addItem(x *responses.Item, raw []byte, when time.Time, key stri
 		return
 	}
 	it := session.Item{Table: session.TableLines, Key: key, Time: when, Model: r.model}
-	x.Read(&it)
+	x.ReadItem(&it)
 	it.Note = it.Role == session.User && slices.ContainsFunc(contexts, func(c string) bool { return strings.HasPrefix(it.Body.Text, c) })
 	switch {
 	case it.Note:

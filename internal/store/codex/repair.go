@@ -163,7 +163,7 @@ func (w *rewrite) planSession(s *change.Session) (err error) {
 	for _, it := range s.Removed {
 		at, own := w.lines[it.Key]
 		if !own {
-			return w.refuse(it.Key, it.Key, "it is a part of a compaction")
+			return w.refuseAt(it.Key, it.Key, "it is a part of a compaction")
 		}
 		w.gone[at.Place] = true
 	}
@@ -176,7 +176,7 @@ func (w *rewrite) planSession(s *change.Session) (err error) {
 		changes := slices.ContainsFunc(it.Values, func(v change.Value) bool { return v.Field != session.FieldPosition })
 		switch {
 		case it.Was != nil && (changes || it.At < last || it.Moves || it.Part >= 0 || it.Scrubbed || it.Shown || len(it.Taken)+len(it.Sets) > 0):
-			return w.refuse(it.Is.Key, it.Is.Key, "a repair of rollouts adds results, takes whole lines away and numbers lines anew, and changes nothing that one says")
+			return w.refuseAt(it.Is.Key, it.Is.Key, "a repair of rollouts adds results, takes whole lines away and numbers lines anew, and changes nothing that one says")
 		case it.Was != nil:
 			last = it.At
 			continue
@@ -191,15 +191,15 @@ func (w *rewrite) planSession(s *change.Session) (err error) {
 		}
 		behind, own := w.lines[s.Items[i+n].Is.Key]
 		if !own {
-			return w.refuse(s.Items[i+n].Is.Key, it.Is.Key, "it would be in a compaction")
+			return w.refuseAt(s.Items[i+n].Is.Key, it.Is.Key, "it would be in a compaction")
 		}
 		w.before[behind.Place] = append(w.before[behind.Place], text)
 	}
 	return nil
 }
 
-// refuse says why something cannot be done at an item, to one of a key.
-func (w *rewrite) refuse(at, key, why string) error {
+// refuseAt says why something cannot be done at an item, to one of a key.
+func (w *rewrite) refuseAt(at, key, why string) error {
 	if strings.HasPrefix(at, w.of.id+"<") {
 		why = "its place is in the rollout that this thread continues; repair that one"
 	}
@@ -253,9 +253,9 @@ func (w *rewrite) composeFile(ctx context.Context, c *codex) error {
 func (w *rewrite) composeLine(at *filelog.Line, rec filelog.Record) error {
 	l, wrong := parseLine(at.Text)
 	numbered := wrong == "" && at.Err == nil && l.Ordinal != nil
-	if new := w.before[rec.Place]; len(new) > 0 || w.gone[rec.Place] {
+	if more := w.before[rec.Place]; len(more) > 0 || w.gone[rec.Place] {
 		to := w.edits.Of(rec)
-		for _, line := range new {
+		for _, line := range more {
 			to.Before = append(to.Before, w.newLine(line))
 		}
 		if to.Gone, w.first = w.gone[rec.Place], min(w.first, at.Offset); numbered || !to.Gone {

@@ -53,9 +53,9 @@ var thoughts = []string{"reasoning", "compaction", "compaction_summary", "contex
 // OutputType is the type of the output of a call.
 func (x *Item) OutputType() string { return outputs[x.Type] }
 
-// Read makes an item of the model of one, with its texts: what is of no known type is none that a
+// ReadItem makes an item of the model of one, with its texts: what is of no known type is none that a
 // model sees.
-func (x *Item) Read(it *session.Item) {
+func (x *Item) ReadItem(it *session.Item) {
 	var text, thought string
 	switch {
 	case x.Type == "message":
