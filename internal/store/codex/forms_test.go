@@ -235,6 +235,14 @@ func TestOneFile(t *testing.T) {
 	}
 	alone := filepath.Join(t.TempDir(), "other.jsonl")
 	write(t, alone, read(t, file)+"{\"timestamp\":")
+	write(t, file, read(t, file)+"{\"timestamp\":")
+	if _, receipt, err := repairtest.Repair(file); err != nil || receipt == nil {
+		t.Fatal(err)
+	}
+	home := filepath.Join(filepath.Dir(file), "..", "..", "..", "..") // in which the backup is now
+	if facts, sessions := storetest.Opened(t, home); len(sessions) != 2 || facts.Incomplete != "" {
+		t.Errorf("%v %s", sessions, facts.Incomplete)
+	}
 	plan, receipt, err := repairtest.Repair(alone)
 	if err != nil || receipt == nil || read(t, alone) != read(t, file) {
 		t.Errorf("%v%s", err, repairtest.Told(plan))

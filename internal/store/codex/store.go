@@ -29,6 +29,7 @@ const (
 
 	prefix = "rollout-"
 	ending = ".jsonl"
+	packed = ".zst" // behind the ending
 )
 
 // Kind is Codex's row in the table of adapters.
@@ -83,7 +84,7 @@ func visitFiles(root *os.Root, each func(name string) bool) (unread error) {
 				unread = cmp.Or(unread, err)
 			case e.IsDir() && name != top && strings.Trim(e.Name(), "0123456789") != "":
 				return fs.SkipDir
-			case !e.IsDir() && strings.HasPrefix(e.Name(), prefix) && strings.Contains(e.Name(), ending) && !each(name):
+			case !e.IsDir() && strings.HasPrefix(e.Name(), prefix) && strings.HasSuffix(strings.TrimSuffix(e.Name(), packed), ending) && !each(name):
 				return fs.SkipAll
 			}
 			return nil
