@@ -245,7 +245,7 @@ func (w *rewrite) composeFile(ctx context.Context, c *codex) error {
 	if w.first < w.of.read {
 		return fmt.Errorf("a fork of session %s reads its rollout up to byte %d, and this would move what is before that: the fork would lose the end of its history", w.of.id, w.of.read)
 	}
-	w.splices, w.after, err = w.edits.Compose()
+	w.splices, w.after, err = w.edits.ComposeSplices()
 	return err
 }
 

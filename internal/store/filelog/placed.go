@@ -137,15 +137,15 @@ func (p *Placed) spliceEdits() error {
 		return nil
 	}
 	p.edits = nil
-	splices, keys, err := e.Compose()
+	splices, keys, err := e.ComposeSplices()
 	if err == nil {
 		err = p.SpliceLines(p.name, splices, keys)
 	}
 	return errors.Join(err, e.log.Close())
 }
 
-// Compose composes the changes of the file, and the keys of the records that are in it then.
-func (e *Edits) Compose() (list []Splice, after Keys, err error) {
+// ComposeSplices composes the changes of the file, and the keys of the records that are in it then.
+func (e *Edits) ComposeSplices() (list []Splice, after Keys, err error) {
 	var keys []int64
 	place := int64(0) // of the next record whose key is not among them
 	keep := func(end int64) {
