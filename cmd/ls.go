@@ -30,8 +30,8 @@ not change the exit code.
 
 A database of 100 MB or more is listed without what a check finds, and without
 reading a message: --health reads it, as do --damaged, --since, --agent and
---sort health. So is a folder of transcripts of Claude Code, of which the first
-and the last lines are read; --sort items reads it as well.
+--sort health. So is a folder of transcripts of Claude Code or Codex, of which the
+first lines are read; --sort items reads it as well.
 
 The filters of --damaged, --since, --agent and --match have to be met all at once,
 and --limit counts what they leave of each store. --match takes what names a SESSION

@@ -41,7 +41,7 @@ func newWhyCommand(p *program) *cobra.Command {
 does, the command to type, and how to go back. Nothing is changed.
 
 Without arguments, it is about the newest session of the usual stores and, if that
-one resumes, about the newest that does not. Of a folder of Claude Code of 100 MB
+one resumes, about the newest that does not. Of a folder of Claude Code or Codex of 100 MB
 or more, only the newest sessions are read, and the others counted. With - it reads the error that you
 paste, up to Ctrl-D, says what it means and whether the session is the cause, also
 without a store, and looks for the session that it came from; the text is not

@@ -37,6 +37,7 @@ const (
 	NulCharacter                        // Field: the column or key of what is sent and has U+0000
 	HistoryDeleted                      // Field: the counter; Detail: what it counts, and what is left
 	Unnamed                             // Detail: what names none of the records, and what becomes of them
+	SharedOrdinal                       // Field: the key; Detail: which records have one, or go back; Default: from which one on to number them anew
 	ForeignOwner                        // Field: the column; Detail: whose the record is, "" for nobody's; Default: whose its session is
 )
 

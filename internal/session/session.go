@@ -270,6 +270,22 @@ func RemapIndex(before, after *Session, index int64) int64 {
 	return int64(len(loaded))
 }
 
+// TakeTexts gives the items of an outline the texts of those that they are of, if all are there.
+func (s *Session) TakeTexts(from *Session) bool {
+	texts := make(map[string]*Item, len(from.Items))
+	for i := range from.Items {
+		texts[from.Items[i].Key] = &from.Items[i]
+	}
+	for i := range s.Items {
+		it, text := &s.Items[i], texts[s.Items[i].Key]
+		if text == nil || len(it.Calls) != len(text.Calls) || len(it.Results) != len(text.Results) {
+			return false
+		}
+		it.TakeTexts(text)
+	}
+	return true
+}
+
 // SetPending leaves the results of an item that another session shares.
 func (it *Item) SetPending(nth int, pending bool) {
 	if it.Results[nth].Pending != pending {

@@ -115,6 +115,18 @@ var faults = []*rules.Rule{
 		}),
 	},
 	{
+		ID: "SC028", Name: "ordinal-repeated", Severity: rules.Warning, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
+		Title: "a line has a number that an earlier line has, or a smaller one",
+		Run: rules.ReportFaults(session.SharedOrdinal, func(_ *rules.Pass, found *rules.Finding, f *session.Fault) {
+			if f.Count > 1 {
+				found.AddSentence(strconv.Itoa(f.Count) + " lines of the file are so")
+			}
+			if rules.SetDefault(found, f, rules.Lossless); f.Default != nil {
+				found.Fixes[0].Title = "number the lines anew from there on"
+			}
+		}),
+	},
+	{
 		ID: "SC030", Name: "unnamed-records", Severity: rules.Info, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
 		Title: "messages that no branch of their session names",
 		Run:   rules.ReportFaults(session.Unnamed),

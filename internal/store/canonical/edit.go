@@ -25,6 +25,9 @@ type editor struct {
 	changes *rewriter // of the open transaction
 }
 
+// Alone implements store.Alone.
+func (e *editor) Alone() {}
+
 // openEdit opens a stream for repair or undo.
 func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
 	file, err := filelog.EditPlaced(src.Path)

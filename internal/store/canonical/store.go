@@ -26,6 +26,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/claudecode"
+	"github.com/sessctl/sessctl/internal/store/codex"
 	"github.com/sessctl/sessctl/internal/store/dockeragent"
 	"github.com/sessctl/sessctl/internal/store/filelog"
 	"github.com/sessctl/sessctl/internal/store/forest"
@@ -224,6 +225,7 @@ var runtimes = map[string]struct {
 }{
 	dockeragent.Kind.Name: {dockeragent.Runtime, dockeragent.Children, nil},
 	claudecode.Kind.Name:  {claudecode.Runtime, session.Children{ChildrenClosed: true}, claudecode.ResumedBy},
+	codex.Kind.Name:       {codex.Runtime, session.Children{ChildrenClosed: true}, nil},
 }
 
 // Header is what a stream says of the store that its sessions come from.

@@ -157,6 +157,15 @@ func (l *Log) Copy(path, owner string) (int64, error) {
 	return size, errors.Join(err, to.Close())
 }
 
+// File is the opened file, nil where it is none of a folder.
+func (l *Log) File() *os.File {
+	f, _ := l.file.(*os.File)
+	if l.seen == nil {
+		return nil
+	}
+	return f
+}
+
 // Bytes are those of the file.
 func (l *Log) Bytes() io.ReaderAt { return At(l.file) }
 

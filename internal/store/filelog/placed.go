@@ -9,14 +9,14 @@ import (
 	"slices"
 )
 
-// Placed edits a file whose records have no names but their places in it. A plan names them
-// so before the first change: each keeps the key that it had when the file was opened.
+// Placed edits files whose records have no names but their places in them. A plan names them
+// so before the first change: each keeps the key that it had when its file was opened.
 type Placed struct {
 	*Editor
 	name  string
-	edits *Edits // of the open transaction that are not spliced yet, nil for none
-	keys  Keys
-	last  Keys // as they were committed
+	edits *Edits          // of the open transaction that are not spliced yet, nil for none
+	keys  map[string]Keys // by the files
+	last  map[string]Keys // as they were committed
 }
 
 // Keys are those of the records of a file.
@@ -24,9 +24,6 @@ type Keys struct {
 	list  []int64 // by their places; nil while they are these
 	fresh int64   // how many new records there were, whose keys are below zero
 }
-
-// Alone implements store.Alone.
-func (p *Placed) Alone() {}
 
 // Key is that of the record at a place.
 func (k *Keys) Key(place int64) int64 {
@@ -43,7 +40,8 @@ type Record struct {
 	Is    bool  // a record
 }
 
-// Edits are what becomes of the lines of a file, which keep their places.
+// Edits are what becomes of the lines of a file, which keep their places. A store of several files
+// has one for each that it changes.
 type Edits struct {
 	log   *Log
 	keys  Keys
@@ -69,20 +67,37 @@ type NewLine struct {
 // EditPlaced opens a file for changing.
 func EditPlaced(path string) (*Placed, error) {
 	files, name, err := Edit(path, func(string) bool { return true })
-	return &Placed{Editor: files, name: name}, err
+	return &Placed{Editor: files, name: name, keys: map[string]Keys{}, last: map[string]Keys{}}, err
+}
+
+// EditPlacedIn opens files of a folder for changing, of which a journal can name some.
+func EditPlacedIn(folder string, may func(name string) bool) (*Placed, error) {
+	files, _, err := Edit(folder, may)
+	return &Placed{Editor: files, keys: map[string]Keys{}, last: map[string]Keys{}}, err
 }
 
 // Log opens the file as the transaction sees it. Where another program changed it, its records
 // have other places than those that the plan names.
 func (p *Placed) Log(ctx context.Context) (*Log, Keys, error) {
 	if err := p.spliceEdits(); err != nil {
-		return nil, p.keys, err
+		return nil, p.keys[p.name], err
 	}
+	return p.LogOf(ctx, p.name)
+}
+
+// LogOf opens one of several files so.
+func (p *Placed) LogOf(ctx context.Context, name string) (*Log, Keys, error) {
 	if changes, err := p.Version(ctx); err != nil || changes > 0 {
-		return nil, p.keys, cmp.Or(err, p.moved(p.name))
+		return nil, p.keys[name], cmp.Or(err, p.moved(name))
 	}
-	l, err := p.Editor.Log(p.name)
-	return l, p.keys, err
+	l, err := p.Editor.Log(name)
+	return l, p.keys[name], err
+}
+
+// SpliceLines changes one of several files, whose records have these keys from then on.
+func (p *Placed) SpliceLines(name string, edits []Splice, keys Keys) error {
+	p.keys[name] = keys
+	return p.Splice(name, edits)
 }
 
 // Begun reports whether there are edits that Log does not see yet.
@@ -90,8 +105,13 @@ func (p *Placed) Begun() bool { return p.edits != nil }
 
 // Edits begins edits of the lines of a log with so many records, which is closed with them.
 func (p *Placed) Edits(l *Log, total int64) *Edits {
-	p.edits = &Edits{l, p.keys, total, map[int64]*LineEdit{}}
+	p.edits = NewEdits(l, p.keys[p.name], total)
 	return p.edits
+}
+
+// NewEdits begins edits of the lines of a log with so many records, which have these keys.
+func NewEdits(l *Log, keys Keys, total int64) *Edits {
+	return &Edits{l, keys, total, map[int64]*LineEdit{}}
 }
 
 // Fresh is the key of a new record.
@@ -117,16 +137,16 @@ func (p *Placed) spliceEdits() error {
 		return nil
 	}
 	p.edits = nil
-	splices, keys, err := e.composeSplices()
+	splices, keys, err := e.ComposeSplices()
 	if err == nil {
-		err = p.Splice(p.name, splices)
+		err = p.SpliceLines(p.name, splices, keys)
 	}
-	p.keys = Keys{keys, e.keys.fresh}
 	return errors.Join(err, e.log.Close())
 }
 
-// composeSplices composes the changes of the file, and the keys of the records that are in it then.
-func (e *Edits) composeSplices() (list []Splice, keys []int64, err error) {
+// ComposeSplices composes the changes of the file, and the keys of the records that are in it then.
+func (e *Edits) ComposeSplices() (list []Splice, after Keys, err error) {
+	var keys []int64
 	place := int64(0) // of the next record whose key is not among them
 	keep := func(end int64) {
 		for ; place < end; place++ {
@@ -145,7 +165,7 @@ func (e *Edits) composeSplices() (list []Splice, keys []int64, err error) {
 		l := e.lines[at]
 		was := make([]byte, l.Length+int(l.Rest))
 		if _, err := e.log.Bytes().ReadAt(was, at); err != nil {
-			return nil, nil, err
+			return nil, after, err
 		}
 		keep(l.Place)
 		is := add(nil, l.Before)
@@ -168,7 +188,7 @@ func (e *Edits) composeSplices() (list []Splice, keys []int64, err error) {
 		list = append(list, Change(int(at), was, add(is, l.After)))
 	}
 	keep(e.total)
-	return list, keys, nil
+	return list, Keys{keys, e.keys.fresh}, nil
 }
 
 // Journal implements table.Transaction.
@@ -186,7 +206,7 @@ func (p *Placed) Commit(ctx context.Context) error {
 		err = p.Editor.Commit(ctx)
 	}
 	if err == nil {
-		p.last = p.keys
+		p.last = maps.Clone(p.keys)
 	}
 	return err
 }
@@ -197,7 +217,7 @@ func (p *Placed) Rollback() error {
 	if p.edits != nil {
 		err = p.edits.log.Close()
 	}
-	p.edits, p.keys = nil, p.last
+	p.edits, p.keys = nil, maps.Clone(p.last)
 	return errors.Join(err, p.Editor.Rollback())
 }
 

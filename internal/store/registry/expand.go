@@ -162,6 +162,7 @@ func folderMeans(ctx context.Context, path, kind string) (Expansion, error) {
 	case err != nil:
 		return Expansion{}, err
 	case sure == store.Certain:
+		found.Others = nil // they are the runtime's
 		itself.addStores(found)
 		return itself, nil
 	case len(found.Stores) == 0 && sure == store.Maybe:

@@ -19,6 +19,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/adk"
 	"github.com/sessctl/sessctl/internal/store/canonical"
 	"github.com/sessctl/sessctl/internal/store/claudecode"
+	"github.com/sessctl/sessctl/internal/store/codex"
 	"github.com/sessctl/sessctl/internal/store/crush"
 	"github.com/sessctl/sessctl/internal/store/dockeragent"
 	"github.com/sessctl/sessctl/internal/store/goose"
@@ -44,6 +45,7 @@ var Kinds = []store.Kind{
 	opencode.Kind,
 	openaiagents.Kind,
 	claudecode.Kind,
+	codex.Kind,
 	loom.Kind,
 	canonical.Kind,
 }

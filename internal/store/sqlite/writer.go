@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"os"
+	"runtime"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -20,16 +21,26 @@ type Writer struct {
 // finder finds a process that has a file open for writing, 0 when none is seen.
 type finder func(file *os.File) (pid int, err error)
 
-type runKey struct{}
-
 // InOneRun makes the databases that are opened with a context share one look at what other
 // processes have open. Without it, each one looks anew.
 func InOneRun(ctx context.Context) context.Context {
-	return context.WithValue(ctx, runKey{}, &openFiles{})
+	return context.WithValue(ctx, (*openFiles)(nil), &openFiles{})
+}
+
+// WriterOf says whether another process has a file open for writing, whatever is in it.
+func WriterOf(ctx context.Context, file *os.File) session.Writer {
+	pid, err := openFilesOf(ctx).findWriter(file)
+	switch {
+	case err != nil || runtime.GOOS != "linux":
+		return session.WriterUnknown
+	case pid != 0:
+		return session.WriterLive
+	}
+	return session.WriterDead
 }
 
 func openFilesOf(ctx context.Context) *openFiles {
-	if shared, ok := ctx.Value(runKey{}).(*openFiles); ok {
+	if shared, ok := ctx.Value((*openFiles)(nil)).(*openFiles); ok {
 		return shared
 	}
 	return &openFiles{}
