@@ -28,9 +28,9 @@ type Wrong struct {
 // Check holds a JSON text against a type, in the words of the table. It says nothing of a
 // text that is no JSON.
 func Check(reader Reader, kind string, text []byte) []Wrong {
-	c := &checker{reader: reader, text: text, scan: jsonscan.NewScanner(jsonscan.MaskNaN(text))}
+	c := &checker{reader: reader, text: text, scan: jsonscan.NewScanner(jsonscan.MaskNaN(text)), path: make([][]byte, 0, 16)}
 	s := shapeOf(kind, tables[reader](), reader)
-	if c.checkValue(s) && c.scan.IsAtEnd() {
+	if c.checkValue(&s) && c.scan.IsAtEnd() {
 		return c.list
 	}
 	usual := jsontext.Value(bytes.Clone(jsonscan.MaskNaN(text)))
@@ -38,7 +38,7 @@ func Check(reader Reader, kind string, text []byte) []Wrong {
 		return nil
 	}
 	c.text, c.scan, c.list, c.path = usual, jsonscan.NewScanner(usual), nil, nil
-	if !c.checkValue(s) || !c.scan.IsAtEnd() {
+	if !c.checkValue(&s) || !c.scan.IsAtEnd() {
 		return nil
 	}
 	return c.list
@@ -65,13 +65,13 @@ type checker struct {
 	reader Reader
 	text   []byte // as it is stored
 	scan   jsonscan.Scanner
-	path   []string
+	path   [][]byte // parts of the text mostly
 	list   []Wrong
 }
 
 func (c *checker) pointerHere() (p jsontext.Pointer) {
 	for _, name := range c.path {
-		p = p.AppendToken(name)
+		p = p.AppendToken(string(name))
 	}
 	return p
 }
@@ -86,7 +86,7 @@ func (c *checker) checkValue(s *shape) bool {
 	case s.kind == "[" && first == '[':
 		return c.checkElements(s, from)
 	case s.kind == "{" && first == '{':
-		return c.scan.VisitMembers(func(name []byte) bool { return c.checkWithin(string(name), s.of) })
+		return c.scan.VisitMembers(func(name []byte) bool { return c.checkWithin(name, s.of) })
 	}
 	_, ok := c.scan.ReadValue()
 	if !ok || s.kind == "any" || first == 'n' && !s.strict {
@@ -104,7 +104,7 @@ func (c *checker) checkValue(s *shape) bool {
 }
 
 // checkWithin consumes a value in an object or a list. Of doubled names the last one counts.
-func (c *checker) checkWithin(name string, s *shape) bool {
+func (c *checker) checkWithin(name []byte, s *shape) bool {
 	c.path = append(c.path, name)
 	if len(c.list) > 0 {
 		at := c.pointerHere()
@@ -125,18 +125,16 @@ func (c *checker) checkModel(s *shape, from int) bool {
 			_, ok := c.scan.ReadValue()
 			return ok
 		}
-		if i := slices.IndexFunc(model.needed, func(n string) bool { return model.members[n] == m }); i >= 0 {
-			seen |= 1 << i
-		}
-		return c.checkWithin(string(name), m)
+		seen |= m.bit
+		return c.checkWithin(name, m)
 	}) {
 		return false
 	}
 	spoiled := slices.ContainsFunc(c.list[mark:], func(w Wrong) bool {
 		return w.Fix == nil && c.holdsParentOf(w) && model.memberShape(c.reader, []byte(w.Pointer.LastToken())).whole
 	})
-	for i, name := range model.needed {
-		if m := model.members[name]; seen&(1<<i) == 0 {
+	for _, name := range model.needed {
+		if m := jsonscan.FindName(model.members, name); seen&m.bit == 0 {
 			if spoiled = spoiled || m.whole; !m.whole {
 				c.list = append(c.list, Wrong{Pointer: c.pointerHere().AppendToken(name), Expects: describeKind(m.kind), Fix: emptyValueOf(m)})
 			}
@@ -159,7 +157,7 @@ func (c *checker) checkElements(s *shape, from int) bool {
 	mark, n := len(c.list), 0
 	if !c.scan.VisitElements(func() bool {
 		n++
-		return c.checkWithin(strconv.Itoa(n-1), s.of)
+		return c.checkWithin(strconv.AppendInt(nil, int64(n-1), 10), s.of)
 	}) {
 		return false
 	}
