@@ -28,7 +28,7 @@ type Wrong struct {
 // Check holds a JSON text against a type, in the words of the table. It says nothing of a
 // text that is no JSON.
 func Check(reader Reader, kind string, text []byte) []Wrong {
-	c := &checker{reader: reader, text: text, scan: jsonscan.NewScanner(jsonscan.MaskNaN(text)), path: make([][]byte, 0, 16)}
+	c := &checker{reader: reader, text: text, scan: jsonscan.NewScanner(jsonscan.MaskNaN(text))}
 	s := shapeOf(kind, tables[reader](), reader)
 	if c.checkValue(&s) && c.scan.IsAtEnd() {
 		return c.list
@@ -37,7 +37,7 @@ func Check(reader Reader, kind string, text []byte) []Wrong {
 	if usual.Format(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(false)) != nil {
 		return nil
 	}
-	c.text, c.scan, c.list, c.path = usual, jsonscan.NewScanner(usual), nil, nil
+	c.text, c.scan, c.list, c.depth = usual, jsonscan.NewScanner(usual), nil, 0
 	if !c.checkValue(&s) || !c.scan.IsAtEnd() {
 		return nil
 	}
@@ -65,12 +65,13 @@ type checker struct {
 	reader Reader
 	text   []byte // as it is stored
 	scan   jsonscan.Scanner
-	path   [][]byte // parts of the text mostly
+	path   [64][]byte // parts of the text mostly; a Scanner goes no deeper
+	depth  int
 	list   []Wrong
 }
 
 func (c *checker) pointerHere() (p jsontext.Pointer) {
-	for _, name := range c.path {
+	for _, name := range c.path[:c.depth] {
 		p = p.AppendToken(string(name))
 	}
 	return p
@@ -105,13 +106,14 @@ func (c *checker) checkValue(s *shape) bool {
 
 // checkWithin consumes a value in an object or a list. Of doubled names the last one counts.
 func (c *checker) checkWithin(name []byte, s *shape) bool {
-	c.path = append(c.path, name)
+	c.path[c.depth] = name
+	c.depth++
 	if len(c.list) > 0 {
 		at := c.pointerHere()
 		c.list = slices.DeleteFunc(c.list, func(w Wrong) bool { return w.Pointer == at || at.Contains(w.Pointer) })
 	}
 	ok := c.checkValue(s)
-	c.path = c.path[:len(c.path)-1]
+	c.depth--
 	return ok
 }
 
