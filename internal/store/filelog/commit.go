@@ -206,8 +206,8 @@ func (e *Editor) putBack(x *exchange) error {
 		return err
 	}
 	sum, err := digestBytes(io.NewSectionReader(now, 0, x.is.size))
-	rest, restErr := io.ReadAll(io.NewSectionReader(now, x.is.size, MostBytes))
-	late, lateErr := io.ReadAll(io.NewSectionReader(x.old, x.was.size, MostBytes))
+	rest, restErr := io.ReadAll(io.NewSectionReader(now, x.is.size, mostBytes))
+	late, lateErr := io.ReadAll(io.NewSectionReader(x.old, x.was.size, mostBytes))
 	if err = errors.Join(err, restErr, now.Close(), lateErr); err != nil {
 		return err
 	}
@@ -300,7 +300,7 @@ func finishFile(f *os.File, text *Spliced, sum string, like fs.FileInfo) error {
 // keepLate appends what was written to a file while it lost its name to the one that has it, and
 // counts the bytes.
 func keepLate(old *os.File, size int64, to string) (int64, error) {
-	late, err := io.ReadAll(io.NewSectionReader(old, size, MostBytes))
+	late, err := io.ReadAll(io.NewSectionReader(old, size, mostBytes))
 	if err != nil || len(late) == 0 {
 		return 0, err
 	}

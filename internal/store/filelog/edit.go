@@ -61,8 +61,8 @@ var ErrNew = errors.New("another program made it meanwhile")
 // AtStep is called before each change on the disk. A test kills the process there.
 var AtStep = func(string) {}
 
-// MostBytes is how long a file may be that is read as a whole.
-const MostBytes = 2 << 30
+// mostBytes is how long a file may be that is changed.
+const mostBytes = 2 << 30
 
 // Edit opens a folder for changing, or that of one file, which is named then. Of which names
 // a journal can be, may says.
@@ -129,18 +129,19 @@ func (l *Log) Digest() (string, error) {
 	return digestBytes(l.file)
 }
 
-// Text is a whole file as the transaction sees it. One that is not what was read before is
-// refused.
-func (e *Editor) Text(name string) ([]byte, error) {
+// Text is a file as the transaction sees it, and until it ends. One that is not what was read
+// before is refused.
+func (e *Editor) Text(name string) (*Spliced, error) {
 	if s := e.staged[name]; s != nil {
-		return io.ReadAll(s.is.newReader())
+		return s.is, nil
 	}
 	l, err := e.openSame(name)
 	if err != nil {
 		return nil, err
 	}
-	text, err := l.text(MostBytes)
-	if err = errors.Join(err, l.Close()); err != nil {
+	e.opened = append(e.opened, l)
+	text, err := l.Text()
+	if err != nil {
 		return nil, e.unreadable(name, err)
 	}
 	return text, nil

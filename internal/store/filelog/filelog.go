@@ -74,6 +74,14 @@ func Read(root *os.Root, name string, most int64) ([]byte, error) {
 	return text, errors.Join(err, l.Close())
 }
 
+// Text is a file of a folder, of which parts are read where they are asked for.
+func (l *Log) Text() (*Spliced, error) {
+	if l.seen.Size() > mostBytes {
+		return nil, fmt.Errorf("it has more than %d bytes", mostBytes)
+	}
+	return Apply(At(l.file), l.seen.Size(), nil)
+}
+
 // text is all of a file of a folder.
 func (l *Log) text(most int64) ([]byte, error) {
 	if l.seen.Size() > most {

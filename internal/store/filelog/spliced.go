@@ -1,6 +1,7 @@
 package filelog
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -23,6 +24,7 @@ type Spliced struct {
 	edits []Splice
 	at    []int64 // where the new bytes of each of them begin
 	size  int64
+	err   error // of Between
 }
 
 // Apply makes splices, in the order of their places, in a text of so many bytes.
@@ -45,6 +47,36 @@ func Apply(from io.ReaderAt, size int64, edits []Splice) (*Spliced, error) {
 func (s *Spliced) Log() *Log { return Over(s.newReader()) }
 
 func (s *Spliced) newReader() *io.SectionReader { return io.NewSectionReader(s, 0, s.size) }
+
+// Size is how many bytes the text has.
+func (s *Spliced) Size() int { return int(s.size) }
+
+// Between are the bytes between two places: a copy, of zeros where they cannot be read, which Err
+// tells later.
+func (s *Spliced) Between(from, to int) []byte {
+	part := make([]byte, to-from)
+	if n, err := s.ReadAt(part, int64(from)); n < len(part) && s.err == nil {
+		s.err = err
+	}
+	return part
+}
+
+// Line is the text of a line.
+func (s *Spliced) Line(at Span) []byte {
+	return at.mendedText(s.Between(int(at.Offset), int(at.Offset)+at.Length))
+}
+
+// EndOfLine is where the line behind the one at a place begins.
+func (s *Spliced) EndOfLine(at int) int {
+	rest, err := bufio.NewReader(io.NewSectionReader(s, int64(at), s.size-int64(at))).ReadBytes('\n')
+	if err != io.EOF && s.err == nil {
+		s.err = err
+	}
+	return at + len(rest)
+}
+
+// Err is why a part could not be read.
+func (s *Spliced) Err() error { return s.err }
 
 // ReadAt implements io.ReaderAt.
 func (s *Spliced) ReadAt(p []byte, off int64) (n int, err error) {
