@@ -160,15 +160,10 @@ func (c *claude) Rehearse(ctx context.Context, change *store.Change) error {
 		if err != nil {
 			return nil, err
 		}
-		opened = append(opened, log)
-		texts[name], err = log.Text()
-		return texts[name], err
+		opened, texts[name] = append(opened, log), log.Text()
+		return texts[name], nil
 	})
-	defer func() {
-		for _, log := range opened {
-			_ = log.Close() // nothing was written to it
-		}
-	}()
+	defer filelog.CloseAll(opened)
 	if p, ok := errors.AsType[*problem.Error](err); ok && p.Class == problem.RolledBack {
 		return errors.New(p.What)
 	}
@@ -180,7 +175,7 @@ func (c *claude) Rehearse(ctx context.Context, change *store.Change) error {
 		if edits[name] == nil {
 			return c.file(name)
 		}
-		is, err := filelog.Apply(texts[name], int64(texts[name].Size()), edits[name])
+		is, err := filelog.Apply(texts[name], texts[name].Size, edits[name])
 		if err != nil {
 			return nil, err
 		}

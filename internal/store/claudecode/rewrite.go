@@ -378,9 +378,7 @@ func (f *rewrite) lineVersion(i int) string {
 }
 
 // storedLine is the text of a line.
-func (f *rewrite) storedLine(i int) []byte {
-	return f.file.Line(f.nodes[i].lineSpan())
-}
+func (f *rewrite) storedLine(i int) []byte { return f.nodes[i].lineSpan().Of(f.file) }
 
 // endOfLine is where the line behind a line begins.
 func (f *rewrite) endOfLine(i int) int {

@@ -89,9 +89,6 @@ func (f *filler) fillRows(name string, items []*session.Item) error {
 			it.Body.Text = column.Text(values[0])
 		} else {
 			fillMessage(it, []byte(column.View(values[0])))
-			if f.st.texts && it.Kind == session.Message {
-				it.Body.Raw = nil
-			}
 		}
 		return nil
 	})

@@ -38,7 +38,6 @@ type agentStore struct {
 	parts    []*part            // what each decoder collected
 	trees    []*session.Tree    // of sessions without items
 	progress func(int64)
-	texts    bool   // see store.Options
 	only     subset // the rows that are read
 }
 
@@ -79,7 +78,7 @@ func openDatabase(ctx context.Context, src *store.Source, opts store.Options) (s
 	if err != nil {
 		return nil, err
 	}
-	st.progress, st.texts, st.facts.Read, st.facts.Brief = opts.Progress, opts.Texts, read, opts.Brief > 0
+	st.progress, st.facts.Read, st.facts.Brief = opts.Progress, read, opts.Brief > 0
 	deep := func() ([]session.Fault, error) { return nil, nil }
 	if opts.Deep {
 		if deep, err = db.BeginDeep(ctx); err != nil {

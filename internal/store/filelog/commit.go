@@ -171,7 +171,7 @@ func (e *Editor) exchangeAll(all []*exchange) error {
 // exchangeFile lets the new file take the name of one that is what it was. A line that another
 // program appends between the comparison and the new name is kept: it goes behind the others.
 func (e *Editor) exchangeFile(x *exchange) error {
-	if sum, err := digestBytes(io.NewSectionReader(x.old, 0, x.was.size+1)); err != nil || sum != x.wasSum {
+	if sum, err := digestBytes(io.NewSectionReader(x.old, 0, x.was.Size+1)); err != nil || sum != x.wasSum {
 		return e.moved(x.name)
 	}
 	AtStep("commit: replace " + x.name)
@@ -184,7 +184,7 @@ func (e *Editor) exchangeFile(x *exchange) error {
 	x.next = ""
 	AtStep("commit: replaced " + x.name)
 	e.read[x.name] = nil
-	late := x.was.size
+	late := x.was.Size
 	for range 2 { // a program that had opened the file before may write to it a little later
 		kept, err := keepLate(x.old, late, x.full)
 		late += kept
@@ -205,9 +205,9 @@ func (e *Editor) putBack(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	sum, err := digestBytes(io.NewSectionReader(now, 0, x.is.size))
-	rest, restErr := io.ReadAll(io.NewSectionReader(now, x.is.size, mostBytes))
-	late, lateErr := io.ReadAll(io.NewSectionReader(x.old, x.was.size, mostBytes))
+	sum, err := digestBytes(io.NewSectionReader(now, 0, x.is.Size))
+	rest, restErr := io.ReadAll(io.NewSectionReader(now, x.is.Size, mostBytes))
+	late, lateErr := io.ReadAll(io.NewSectionReader(x.old, x.was.Size, mostBytes))
 	if err = errors.Join(err, restErr, now.Close(), lateErr); err != nil {
 		return err
 	}

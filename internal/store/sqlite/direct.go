@@ -158,8 +158,8 @@ func (r *rowReader) gatherBody(at int64, data []byte) {
 	}
 }
 
-// decodeValue decodes what some bytes stand for, by their serial type (file format 2.1). A text like
-// the one that the row before has there, or what is in its place by now, takes no memory.
+// decodeValue decodes what some bytes stand for, by their serial type (file format 2.1). A text that
+// is what the one before became takes no memory.
 func (*rowReader) decodeValue(kind int64, real bool, data []byte, before driver.Value) driver.Value {
 	var n int64
 	switch {

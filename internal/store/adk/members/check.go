@@ -106,8 +106,7 @@ func (c *checker) checkValue(s *shape) bool {
 
 // checkWithin consumes a value in an object or a list. Of doubled names the last one counts.
 func (c *checker) checkWithin(name []byte, s *shape) bool {
-	c.path[c.depth] = name
-	c.depth++
+	c.path[c.depth], c.depth = name, c.depth+1
 	if len(c.list) > 0 {
 		at := c.pointerHere()
 		c.list = slices.DeleteFunc(c.list, func(w Wrong) bool { return w.Pointer == at || at.Contains(w.Pointer) })
