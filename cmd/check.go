@@ -162,6 +162,7 @@ type checkRun struct {
 
 func newCheckRun(p *program, reports reportFiles, paths []string, several bool) (*checkRun, error) {
 	c := p.config
+	p.texts = true
 	run := &checkRun{program: p}
 	var err error
 	if run.rules, err = p.selectedRules(); err != nil {

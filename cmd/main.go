@@ -32,6 +32,7 @@ type program struct {
 	newest    int64    // how many bytes of the newest sessions are enough, 0 for all
 	// bodies are the sessions whose texts will be printed, whatever else is found; nil for none.
 	bodies func(*session.Session) bool
+	texts  bool // nobody asks for the stored bytes of messages
 
 	config *config.Config // nil before the configuration was read
 	out    *ui.Screen

@@ -134,7 +134,7 @@ func (p *program) openStore(ctx context.Context, path string) (*registry.Opened,
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 		size = info.Size()
 	}
-	opts := store.Options{Deep: p.config.Deep, Only: p.only, Brief: p.brief, Newest: p.newest, Counted: p.config.Sort == "items", Bodies: p.bodies, Keep: p.keep, Since: p.since, Live: p.config.LiveWindow}
+	opts := store.Options{Deep: p.config.Deep, Only: p.only, Brief: p.brief, Newest: p.newest, Counted: p.config.Sort == "items", Bodies: p.bodies, Texts: p.texts, Keep: p.keep, Since: p.since, Live: p.config.LiveWindow}
 	if !p.config.Quiet {
 		progress := p.err.StartProgress("reading "+ui.Clean(ui.Tilde(path, p.home)), size)
 		defer progress.Clear()

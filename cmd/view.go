@@ -110,6 +110,7 @@ func runView(cmd *cobra.Command, p *program, args []string) error {
 }
 
 func (p *program) viewSession(ctx context.Context, args []string, judge rules.Judge, question *view.Question, borders bool) error {
+	p.texts = true
 	s := &search{program: p, judged: judge, asked: question, borders: borders, opened: map[string]*registry.Opened{}}
 	if question != nil && p.config.Format != "json" {
 		p.bodies = func(one *session.Session) bool {

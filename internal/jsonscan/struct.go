@@ -278,7 +278,7 @@ func (r *run) decodeObject(to reflect.Value, p *plan) bool {
 }
 
 func (r *run) decodeList(to reflect.Value, of *plan) bool {
-	to.Set(reflect.MakeSlice(to.Type(), 0, 1))
+	to.Grow(1) // an empty list is not nil
 	return r.VisitElements(func() bool {
 		n := to.Len()
 		to.Grow(1)

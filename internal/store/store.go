@@ -81,6 +81,7 @@ type Options struct {
 	// Bodies asks for trees with such a session as Fill leaves them, where that saves a second
 	// reading; Fill has to be called nevertheless. May be nil.
 	Bodies   func(*session.Session) bool
+	Texts    bool        // of messages the texts are wanted: Fill may leave out the stored bytes
 	Progress func(int64) // called now and then with the bytes read so far; may be nil
 }
 

@@ -556,7 +556,7 @@ func rawText(v jsontext.Value) string {
 	if v.Kind() == jsontext.KindNull {
 		return ""
 	}
-	return column.View([]byte(v))
+	return column.ViewBytes(v)
 }
 
 // quoteName quotes a name from the store in a sentence.

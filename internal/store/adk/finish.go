@@ -247,7 +247,7 @@ func (w *writer) addResponse(f *functionResponse) {
 		least := len(value) - len(`""`) - bytes.Count(value, []byte(`\`)) - 5*bytes.Count(value, []byte(`\u`)) // bytes of the text
 		if least <= session.LongestPlaceholder || string(value[1:3]) == `\u` || value[1] == session.SyntheticPrefix[0] {
 			w.scratch = appendUnquoted(w.scratch[:0], value)
-			text = column.View(w.scratch) // else it is none
+			text = column.ViewBytes(w.scratch) // else it is none
 		}
 	}
 	r := session.Result{CallID: f.ID, Name: f.Name, Text: rawText(f.Response), IsError: isError(name, value), Synthetic: session.IsPlaceholder(text)}

@@ -78,7 +78,7 @@ func (b *byteText) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 func (b *byteText) SetText(text string) { *b = byteText(text) }
 
 func jsonFloat(v jsontext.Value) (f float64, err error) {
-	return strconv.ParseFloat(column.View([]byte(v)), 64)
+	return strconv.ParseFloat(column.ViewBytes(v), 64)
 }
 
 // isJSON reports whether a generation's reader takes a text for JSON, as json.loads, Go's

@@ -71,6 +71,7 @@ type reader struct {
 	children   map[string]string // the sub-agent's session, by the id of the call that started it
 	background map[string]bool   // the calls whose sub-agent goes on
 	body       bool
+	texts      bool           // see store.Options
 	used       map[string]int // how many items a key has that is made of what a line says
 	each       func(*part)
 }
@@ -369,7 +370,9 @@ func (m *entry) finishItem(n *node) {
 		m.DropTexts()
 		return
 	}
-	m.Body = &session.Body{Text: text, Reasoning: reasoning, Raw: m.raw[1:]}
+	if m.Body = (&session.Body{Text: text, Reasoning: reasoning}); !m.reader.texts || m.Kind != session.Message {
+		m.Body.Raw = m.raw[1:]
+	}
 }
 
 // asksNothing finds texts that Claude Code writes as the user's: commands and what they printed,

@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -155,8 +154,16 @@ func (c *claude) Rehearse(ctx context.Context, change *store.Change) error {
 	if c.piped != nil {
 		return errors.New("it is standard input")
 	}
-	read := func(name string) ([]byte, error) { return filelog.Read(c.root, name, filelog.MostBytes) }
-	edits, err := c.composeFiles(ctx, change, read)
+	texts, opened := map[string]*filelog.Spliced{}, []*filelog.Log{}
+	edits, err := c.composeFiles(ctx, change, func(name string) (*filelog.Spliced, error) {
+		log, err := filelog.Open(c.root, name)
+		if err != nil {
+			return nil, err
+		}
+		opened, texts[name] = append(opened, log), log.Text()
+		return texts[name], nil
+	})
+	defer filelog.CloseAll(opened)
 	if p, ok := errors.AsType[*problem.Error](err); ok && p.Class == problem.RolledBack {
 		return errors.New(p.What)
 	}
@@ -168,11 +175,7 @@ func (c *claude) Rehearse(ctx context.Context, change *store.Change) error {
 		if edits[name] == nil {
 			return c.file(name)
 		}
-		was, err := read(name)
-		if err != nil {
-			return nil, err
-		}
-		is, err := filelog.Apply(bytes.NewReader(was), int64(len(was)), edits[name])
+		is, err := filelog.Apply(texts[name], texts[name].Size, edits[name])
 		if err != nil {
 			return nil, err
 		}

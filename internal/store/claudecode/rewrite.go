@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -23,7 +22,7 @@ import (
 // others, some move, and new ones come behind others. No other byte changes.
 type rewrite struct {
 	*chain
-	file    []byte               // its text
+	file    *filelog.Spliced     // its text
 	parents map[int]filelog.Name // of the lines that hang below others now
 	gone    map[int]bool         // lines that leave
 	texts   map[int][]byte       // of the lines that say less now
@@ -36,8 +35,8 @@ type rewrite struct {
 	apart   map[*filelog.Run]bool          // that are taken apart
 }
 
-// composeFiles composes what becomes of the files of a tree. text reads one as a whole.
-func (c *claude) composeFiles(ctx context.Context, tree *store.Change, text func(name string) ([]byte, error)) (map[string][]filelog.Splice, error) {
+// composeFiles composes what becomes of the files of a tree.
+func (c *claude) composeFiles(ctx context.Context, tree *store.Change, text func(name string) (*filelog.Spliced, error)) (map[string][]filelog.Splice, error) {
 	all, err := change.CompareSessions(tree)
 	if err != nil {
 		return nil, err
@@ -379,17 +378,11 @@ func (f *rewrite) lineVersion(i int) string {
 }
 
 // storedLine is the text of a line.
-func (f *rewrite) storedLine(i int) []byte {
-	return f.nodes[i].lineSpan().In(f.file)
-}
+func (f *rewrite) storedLine(i int) []byte { return f.nodes[i].lineSpan().Of(f.file) }
 
 // endOfLine is where the line behind a line begins.
 func (f *rewrite) endOfLine(i int) int {
-	at := int(f.nodes[i].offset) + int(f.nodes[i].length)
-	if n := bytes.IndexByte(f.file[at:], '\n'); n >= 0 {
-		return at + n + 1
-	}
-	return len(f.file)
+	return f.file.EndOfLine(int(f.nodes[i].offset) + int(f.nodes[i].length))
 }
 
 // insertInChain lets what hung below the parent of a new line hang below that. In the middle only:

@@ -15,7 +15,7 @@ import (
 // collectSplices collects the changes of the file, in their order.
 func (f *rewrite) collectSplices(ctx context.Context) (list []filelog.Splice, err error) {
 	newline := []byte("\n")
-	if at := bytes.IndexByte(f.file, '\n'); at > 0 && f.file[at-1] == '\r' {
+	if at := f.file.EndOfLine(0); at > 1 && string(f.file.Between(at-2, 2)) == "\r\n" {
 		newline = []byte("\r\n")
 	}
 	if more := f.behind[start]; len(more) > 0 {
@@ -38,7 +38,7 @@ func (f *rewrite) collectSplices(ctx context.Context) (list []filelog.Splice, er
 		}
 		from, to := int(f.nodes[i].offset), f.endOfLine(i)
 		if f.gone[i] {
-			list = append(list, filelog.Splice{At: from, Was: f.file[from:to]})
+			list = append(list, filelog.Splice{At: from, Was: f.file.Between(from, to-from)})
 		} else if s := filelog.Change(from, f.storedLine(i), f.relinkedLine(i)); len(s.Was)+len(s.Is) > 0 {
 			list = append(list, s)
 		}
@@ -47,9 +47,9 @@ func (f *rewrite) collectSplices(ctx context.Context) (list []filelog.Splice, er
 		}
 	}
 	if more := f.behind[-1]; len(more) > 0 {
-		list = append(list, f.spliceLines(len(f.file), more, newline))
+		list = append(list, f.spliceLines(int(f.file.Size), more, newline))
 	}
-	for at, err := range filelog.Over(bytes.NewReader(f.file)).Lines(ctx) {
+	for at, err := range f.file.Log().Lines(ctx) {
 		if err != nil || len(f.renamed) == 0 {
 			break
 		}
@@ -63,7 +63,7 @@ func (f *rewrite) collectSplices(ctx context.Context) (list []filelog.Splice, er
 	slices.SortStableFunc(list, func(a, b filelog.Splice) int { // what comes behind a line is before what the next one becomes
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(min(len(a.Was), 1), min(len(b.Was), 1)))
 	})
-	return list, ctx.Err()
+	return list, cmp.Or(ctx.Err(), f.file.Err)
 }
 
 // relinkLeaf is a line of the type last-prompt that names a line which is there.
@@ -89,20 +89,20 @@ func (f *rewrite) takeApart(r *filelog.Run, newline []byte) filelog.Splice {
 		i, chained := f.nodeAt(p.Offset)
 		switch {
 		case !chained:
-			kept = append(kept, f.relinkLeaf(p.In(f.file)))
+			kept = append(kept, f.relinkLeaf(p.Of(f.file)))
 			continue
 		case !f.gone[i]:
 			kept = append(kept, f.relinkedLine(i))
 		}
 		kept = append(kept, f.behind[i]...)
 	}
-	return filelog.Change(int(r.Offset), f.file[r.Offset:][:r.Length], bytes.Join(kept, newline))
+	return filelog.Change(int(r.Offset), f.file.Between(int(r.Offset), r.Length), bytes.Join(kept, newline))
 }
 
 // spliceLines are new lines at a place.
 func (f *rewrite) spliceLines(at int, lines [][]byte, newline []byte) filelog.Splice {
 	s := filelog.Splice{At: at}
-	if at > 0 && f.file[at-1] != '\n' && !f.cutsLastLine() {
+	if at > 0 && f.file.Between(at-1, 1)[0] != '\n' && !f.cutsLastLine() {
 		s.Is = bytes.Clone(newline)
 	}
 	for _, line := range lines {
@@ -114,5 +114,5 @@ func (f *rewrite) spliceLines(at int, lines [][]byte, newline []byte) filelog.Sp
 // cutsLastLine reports whether the last line of the file leaves.
 func (f *rewrite) cutsLastLine() bool {
 	last := len(f.nodes) - 1
-	return last >= 0 && f.gone[last] && f.runOf(last) == nil && f.endOfLine(last) == len(f.file)
+	return last >= 0 && f.gone[last] && f.runOf(last) == nil && f.endOfLine(last) == int(f.file.Size)
 }

@@ -67,7 +67,7 @@ func (c *claude) trees(ctx context.Context, group []transcript, body bool, each 
 	}()
 	for i, of := range group {
 		t := &trunk{claude: c, transcript: of, makers: map[filelog.Name]string{}}
-		t.reader = reader{children: children, background: background, used: map[string]int{}, body: body}
+		t.reader = reader{children: children, background: background, used: map[string]int{}, body: body, texts: c.opts.Texts}
 		if trunks[i] = t; each != nil {
 			t.each = func(p *part) { each(of, p) }
 		}

@@ -25,12 +25,15 @@ func View(value any) string {
 	case string:
 		return v
 	case []byte:
-		return unsafe.String(unsafe.SliceData(v), len(v))
+		return ViewBytes(v)
 	case int64:
 		return strconv.FormatInt(v, 10)
 	}
 	return fmt.Sprint(value)
 }
+
+// ViewBytes is View of bytes, which takes no memory.
+func ViewBytes(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }
 
 // Text is a value as a text of its own, "" for NULL.
 func Text(value any) string { return strings.Clone(View(value)) }

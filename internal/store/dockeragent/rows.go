@@ -25,20 +25,12 @@ var itemColumns = []string{
 	"summary_text", "first_kept_entry", "usage_json", "cost",
 }
 
-// briefChild is the column subsession_id of a list. What stands behind the message of a row
-// is slow to reach, so it is asked for only where there is none.
-const briefChild = "case cast(item_type as text) when 'subsession' then subsession_id end"
-
 // pickItemColumns picks those of session_items that are read.
 func (st *agentStore) pickItemColumns() []string {
-	columns := st.schema.pickColumns(tableItems, itemColumns...)
 	if st.facts.Brief {
-		columns = st.schema.pickColumns(tableItems, "session_id", "position", "item_type", "agent_name")
-		if st.schema.has(tableItems, "subsession_id") {
-			columns = append(columns, briefChild)
-		}
+		return st.schema.pickColumns(tableItems, "session_id", "position", "item_type", "agent_name", "subsession_id")
 	}
-	return columns
+	return st.schema.pickColumns(tableItems, itemColumns...)
 }
 
 // row is one row of session_items between reading and decoding. Its JSON
@@ -176,7 +168,7 @@ func (r *rowReader) readRow(rowid int64, values []driver.Value) error {
 		case "implicit":
 			w.implicit, _ = parseBool(v)
 			w.noteUnfit(name, v, expectBool)
-		case "subsession_id", briefChild:
+		case "subsession_id":
 			w.child = strings.Clone(column.View(v))
 		case "summary_text":
 			summary = column.View(v)

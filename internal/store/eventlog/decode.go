@@ -96,7 +96,7 @@ func (d *decoder) addRow(to *slot, row Row) {
 		case string:
 			from := len(b.bytes)
 			b.bytes = append(b.bytes, text...)
-			v = column.View(b.bytes[from:])
+			v = column.ViewBytes(b.bytes[from:])
 		case []byte:
 			v = table.CloneValue(text)
 		}

@@ -171,7 +171,7 @@ func (e *Editor) exchangeAll(all []*exchange) error {
 // exchangeFile lets the new file take the name of one that is what it was. A line that another
 // program appends between the comparison and the new name is kept: it goes behind the others.
 func (e *Editor) exchangeFile(x *exchange) error {
-	if sum, err := digestBytes(io.NewSectionReader(x.old, 0, x.was.size+1)); err != nil || sum != x.wasSum {
+	if sum, err := digestBytes(io.NewSectionReader(x.old, 0, x.was.Size+1)); err != nil || sum != x.wasSum {
 		return e.moved(x.name)
 	}
 	AtStep("commit: replace " + x.name)
@@ -184,7 +184,7 @@ func (e *Editor) exchangeFile(x *exchange) error {
 	x.next = ""
 	AtStep("commit: replaced " + x.name)
 	e.read[x.name] = nil
-	late := x.was.size
+	late := x.was.Size
 	for range 2 { // a program that had opened the file before may write to it a little later
 		kept, err := keepLate(x.old, late, x.full)
 		late += kept
@@ -205,9 +205,9 @@ func (e *Editor) putBack(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	sum, err := digestBytes(io.NewSectionReader(now, 0, x.is.size))
-	rest, restErr := io.ReadAll(io.NewSectionReader(now, x.is.size, MostBytes))
-	late, lateErr := io.ReadAll(io.NewSectionReader(x.old, x.was.size, MostBytes))
+	sum, err := digestBytes(io.NewSectionReader(now, 0, x.is.Size))
+	rest, restErr := io.ReadAll(io.NewSectionReader(now, x.is.Size, mostBytes))
+	late, lateErr := io.ReadAll(io.NewSectionReader(x.old, x.was.Size, mostBytes))
 	if err = errors.Join(err, restErr, now.Close(), lateErr); err != nil {
 		return err
 	}
@@ -300,7 +300,7 @@ func finishFile(f *os.File, text *Spliced, sum string, like fs.FileInfo) error {
 // keepLate appends what was written to a file while it lost its name to the one that has it, and
 // counts the bytes.
 func keepLate(old *os.File, size int64, to string) (int64, error) {
-	late, err := io.ReadAll(io.NewSectionReader(old, size, MostBytes))
+	late, err := io.ReadAll(io.NewSectionReader(old, size, mostBytes))
 	if err != nil || len(late) == 0 {
 		return 0, err
 	}

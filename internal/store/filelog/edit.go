@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -61,8 +62,8 @@ var ErrNew = errors.New("another program made it meanwhile")
 // AtStep is called before each change on the disk. A test kills the process there.
 var AtStep = func(string) {}
 
-// MostBytes is how long a file may be that is read as a whole.
-const MostBytes = 2 << 30
+// mostBytes is how much is read of what was appended meanwhile.
+const mostBytes = 2 << 30
 
 // Edit opens a folder for changing, or that of one file, which is named then. Of which names
 // a journal can be, may says.
@@ -120,30 +121,25 @@ func (e *Editor) Narrow() { e.narrow = true }
 
 // Digest is that of all bytes of a file.
 func (l *Log) Digest() (string, error) {
-	if _, err := l.file.Seek(0, io.SeekStart); err != nil {
-		return "", err
-	}
+	size := int64(math.MaxInt64)
 	if l.seen != nil {
-		return digestBytes(io.LimitReader(l.file, l.seen.Size()))
+		size = l.seen.Size()
 	}
-	return digestBytes(l.file)
+	return digestBytes(io.NewSectionReader(l.Bytes(), 0, size))
 }
 
-// Text is a whole file as the transaction sees it. One that is not what was read before is
-// refused.
-func (e *Editor) Text(name string) ([]byte, error) {
+// Text is a file as the transaction sees it, and until it ends. One that is not what was read
+// before is refused.
+func (e *Editor) Text(name string) (*Spliced, error) {
 	if s := e.staged[name]; s != nil {
-		return io.ReadAll(s.is.newReader())
+		return s.is, nil
 	}
 	l, err := e.openSame(name)
 	if err != nil {
 		return nil, err
 	}
-	text, err := l.text(MostBytes)
-	if err = errors.Join(err, l.Close()); err != nil {
-		return nil, e.unreadable(name, err)
-	}
-	return text, nil
+	e.opened = append(e.opened, l)
+	return l.Text(), nil
 }
 
 // openSame opens a file that is no link, and still what was read.
@@ -203,13 +199,13 @@ func (e *Editor) stage(name string) (*staged, error) {
 	if err != nil {
 		return nil, e.unreadable(name, err)
 	}
-	was, err := Apply(At(l.file), l.seen.Size(), nil)
-	return &staged{was: was, is: was, wasSum: sum, isSum: sum}, err
+	was := l.Text()
+	return &staged{was: was, is: was, wasSum: sum, isSum: sum}, nil
 }
 
 // splice makes splices in what the file is to be.
 func (s *staged) splice(edits []Splice) (err error) {
-	if s.is, err = Apply(s.is, s.is.size, edits); err == nil {
+	if s.is, err = Apply(s.is, s.is.Size, edits); err == nil {
 		s.isSum, err = digestBytes(s.is.newReader())
 	}
 	return err
@@ -217,10 +213,15 @@ func (s *staged) splice(edits []Splice) (err error) {
 
 // closeFiles closes the files of the transaction.
 func (e *Editor) closeFiles() {
-	for _, l := range e.opened {
-		_ = l.Close() // nothing was written to it
-	}
+	CloseAll(e.opened)
 	e.opened = nil
+}
+
+// CloseAll closes files to which nothing was written.
+func CloseAll(list []*Log) {
+	for _, l := range list {
+		_ = l.Close()
+	}
 }
 
 // Begin implements table.Transaction. Nothing is locked: Commit compares.

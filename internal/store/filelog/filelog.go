@@ -44,6 +44,9 @@ type Span struct {
 // In is the text of a span of a file.
 func (s Span) In(file []byte) []byte { return s.mendedText(file[s.Offset:][:s.Length]) }
 
+// Of is In of a file that is not read as a whole.
+func (s Span) Of(file *Spliced) []byte { return s.mendedText(file.Between(int(s.Offset), s.Length)) }
+
 // Open opens a file of a folder. Links are followed within the folder only; what is no
 // regular file is an error, so that nobody waits for a pipe.
 func Open(root *os.Root, name string) (*Log, error) {
@@ -70,17 +73,15 @@ func Read(root *os.Root, name string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := l.text(most)
+	if l.seen.Size() > most {
+		return nil, errors.Join(fmt.Errorf("it has more than %d bytes", most), l.Close())
+	}
+	text, err := io.ReadAll(io.LimitReader(l.file, l.seen.Size()))
 	return text, errors.Join(err, l.Close())
 }
 
-// text is all of a file of a folder.
-func (l *Log) text(most int64) ([]byte, error) {
-	if l.seen.Size() > most {
-		return nil, fmt.Errorf("it has more than %d bytes", most)
-	}
-	return io.ReadAll(io.LimitReader(l.file, l.seen.Size()))
-}
+// Text is a file of a folder, of which parts are read where they are asked for.
+func (l *Log) Text() *Spliced { return &Spliced{from: At(l.file), Size: l.seen.Size()} }
 
 // Over reads lines from a stream that the caller closes.
 func Over(r io.ReadSeeker) *Log { return &Log{file: r} }

@@ -1,7 +1,9 @@
 package filelog
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -22,20 +24,21 @@ type Spliced struct {
 	from  io.ReaderAt
 	edits []Splice
 	at    []int64 // where the new bytes of each of them begin
-	size  int64
+	Size  int64
+	Err   error // why Between could not read
 }
 
 // Apply makes splices, in the order of their places, in a text of so many bytes.
 func Apply(from io.ReaderAt, size int64, edits []Splice) (*Spliced, error) {
-	s := &Spliced{from: from, edits: edits, at: make([]int64, len(edits)), size: size}
+	s := &Spliced{from: from, edits: edits, at: make([]int64, len(edits)), Size: size}
 	done := 0
 	for i, e := range edits {
 		was := make([]byte, len(e.Was))
 		if n, _ := from.ReadAt(was, int64(e.At)); e.At < done || int64(e.At) > size || n < len(was) || !bytes.Equal(was, e.Was) {
 			return nil, errors.New("it does not hold what is to be replaced")
 		}
-		s.at[i] = int64(e.At) + s.size - size
-		s.size += int64(len(e.Is) - len(e.Was))
+		s.at[i] = int64(e.At) + s.Size - size
+		s.Size += int64(len(e.Is) - len(e.Was))
 		done = e.At + len(e.Was)
 	}
 	return s, nil
@@ -44,13 +47,28 @@ func Apply(from io.ReaderAt, size int64, edits []Splice) (*Spliced, error) {
 // Log reads the lines of the text.
 func (s *Spliced) Log() *Log { return Over(s.newReader()) }
 
-func (s *Spliced) newReader() *io.SectionReader { return io.NewSectionReader(s, 0, s.size) }
+func (s *Spliced) newReader() *io.SectionReader { return io.NewSectionReader(s, 0, s.Size) }
+
+// Between are so many bytes from a place on: a copy, of zeros where they cannot be read.
+func (s *Spliced) Between(from, length int) []byte {
+	part := make([]byte, length)
+	if n, err := s.ReadAt(part, int64(from)); n < length {
+		s.Err = cmp.Or(s.Err, err)
+	}
+	return part
+}
+
+// EndOfLine is where the line behind the one at a place begins.
+func (s *Spliced) EndOfLine(at int) int {
+	rest, _ := bufio.NewReader(io.NewSectionReader(s, int64(at), s.Size)).ReadBytes('\n')
+	return at + len(rest)
+}
 
 // ReadAt implements io.ReaderAt.
 func (s *Spliced) ReadAt(p []byte, off int64) (n int, err error) {
 	next := sort.Search(len(s.at), func(i int) bool { return s.at[i] > off })
 	for n < len(p) {
-		at, end, behind := off+int64(n), s.size, int64(0) // behind the last splice that begins before
+		at, end, behind := off+int64(n), s.Size, int64(0) // behind the last splice that begins before
 		if next < len(s.at) {
 			end = s.at[next]
 		}

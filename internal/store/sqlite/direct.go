@@ -139,10 +139,10 @@ func (r *rowReader) readRow(ctx context.Context, s *survey, c *cell, record []by
 			}
 			r.row[i] = col.standard
 		case col.to <= r.local:
-			r.row[i] = r.decodeValue(col.kind, col.real, record[col.from:col.to:col.to])
+			r.row[i] = r.decodeValue(col.kind, col.real, record[col.from:col.to:col.to], r.row[i])
 		default:
 			to := col.body + int(col.to-col.from)
-			r.row[i] = r.decodeValue(col.kind, col.real, r.body[col.body:to:to])
+			r.row[i] = r.decodeValue(col.kind, col.real, r.body[col.body:to:to], r.row[i])
 		}
 	}
 	return nil
@@ -158,12 +158,16 @@ func (r *rowReader) gatherBody(at int64, data []byte) {
 	}
 }
 
-// decodeValue decodes what some bytes stand for, by their serial type (file format 2.1).
-func (*rowReader) decodeValue(kind int64, real bool, data []byte) driver.Value {
+// decodeValue decodes what some bytes stand for, by their serial type (file format 2.1). A text that
+// is what the one before became takes no memory.
+func (*rowReader) decodeValue(kind int64, real bool, data []byte, before driver.Value) driver.Value {
 	var n int64
 	switch {
 	case kind >= 12 && kind%2 == 1:
-		return column.View(data)
+		if text, ok := before.(string); ok && text == string(data) {
+			return before
+		}
+		return column.ViewBytes(data)
 	case kind >= 12:
 		return data
 	case kind == 0:

@@ -30,15 +30,15 @@ type Wrong struct {
 func Check(reader Reader, kind string, text []byte) []Wrong {
 	c := &checker{reader: reader, text: text, scan: jsonscan.NewScanner(jsonscan.MaskNaN(text))}
 	s := shapeOf(kind, tables[reader](), reader)
-	if c.checkValue(s) && c.scan.IsAtEnd() {
+	if c.checkValue(&s) && c.scan.IsAtEnd() {
 		return c.list
 	}
 	usual := jsontext.Value(bytes.Clone(jsonscan.MaskNaN(text)))
 	if usual.Format(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(false)) != nil {
 		return nil
 	}
-	c.text, c.scan, c.list, c.path = usual, jsonscan.NewScanner(usual), nil, nil
-	if !c.checkValue(s) || !c.scan.IsAtEnd() {
+	c.text, c.scan, c.list, c.depth = usual, jsonscan.NewScanner(usual), nil, 0
+	if !c.checkValue(&s) || !c.scan.IsAtEnd() {
 		return nil
 	}
 	return c.list
@@ -65,13 +65,14 @@ type checker struct {
 	reader Reader
 	text   []byte // as it is stored
 	scan   jsonscan.Scanner
-	path   []string
+	path   [64][]byte // parts of the text mostly; a Scanner goes no deeper
+	depth  int
 	list   []Wrong
 }
 
 func (c *checker) pointerHere() (p jsontext.Pointer) {
-	for _, name := range c.path {
-		p = p.AppendToken(name)
+	for _, name := range c.path[:c.depth] {
+		p = p.AppendToken(string(name))
 	}
 	return p
 }
@@ -86,7 +87,7 @@ func (c *checker) checkValue(s *shape) bool {
 	case s.kind == "[" && first == '[':
 		return c.checkElements(s, from)
 	case s.kind == "{" && first == '{':
-		return c.scan.VisitMembers(func(name []byte) bool { return c.checkWithin(string(name), s.of) })
+		return c.scan.VisitMembers(func(name []byte) bool { return c.checkWithin(name, s.of) })
 	}
 	_, ok := c.scan.ReadValue()
 	if !ok || s.kind == "any" || first == 'n' && !s.strict {
@@ -104,14 +105,14 @@ func (c *checker) checkValue(s *shape) bool {
 }
 
 // checkWithin consumes a value in an object or a list. Of doubled names the last one counts.
-func (c *checker) checkWithin(name string, s *shape) bool {
-	c.path = append(c.path, name)
+func (c *checker) checkWithin(name []byte, s *shape) bool {
+	c.path[c.depth], c.depth = name, c.depth+1
 	if len(c.list) > 0 {
 		at := c.pointerHere()
 		c.list = slices.DeleteFunc(c.list, func(w Wrong) bool { return w.Pointer == at || at.Contains(w.Pointer) })
 	}
 	ok := c.checkValue(s)
-	c.path = c.path[:len(c.path)-1]
+	c.depth--
 	return ok
 }
 
@@ -125,18 +126,16 @@ func (c *checker) checkModel(s *shape, from int) bool {
 			_, ok := c.scan.ReadValue()
 			return ok
 		}
-		if i := slices.IndexFunc(model.needed, func(n string) bool { return model.members[n] == m }); i >= 0 {
-			seen |= 1 << i
-		}
-		return c.checkWithin(string(name), m)
+		seen |= m.bit
+		return c.checkWithin(name, m)
 	}) {
 		return false
 	}
 	spoiled := slices.ContainsFunc(c.list[mark:], func(w Wrong) bool {
 		return w.Fix == nil && c.holdsParentOf(w) && model.memberShape(c.reader, []byte(w.Pointer.LastToken())).whole
 	})
-	for i, name := range model.needed {
-		if m := model.members[name]; seen&(1<<i) == 0 {
+	for _, name := range model.needed {
+		if m := jsonscan.FindName(model.members, name); seen&m.bit == 0 {
 			if spoiled = spoiled || m.whole; !m.whole {
 				c.list = append(c.list, Wrong{Pointer: c.pointerHere().AppendToken(name), Expects: describeKind(m.kind), Fix: emptyValueOf(m)})
 			}
@@ -159,7 +158,7 @@ func (c *checker) checkElements(s *shape, from int) bool {
 	mark, n := len(c.list), 0
 	if !c.scan.VisitElements(func() bool {
 		n++
-		return c.checkWithin(strconv.Itoa(n-1), s.of)
+		return c.checkWithin(strconv.AppendInt(nil, int64(n-1), 10), s.of)
 	}) {
 		return false
 	}

@@ -5,9 +5,12 @@
 package members
 
 import (
+	"bytes"
 	_ "embed"
 	"strings"
 	"sync"
+
+	"github.com/sessctl/sessctl/internal/jsonscan"
 )
 
 // Reader is what decodes an event.
@@ -45,8 +48,9 @@ var kotlin string
 type shape struct {
 	kind    string // the name of a type, "[", "{" or "model"
 	of      *shape // of elements
-	members map[string]*shape
+	members *jsonscan.Names[shape]
 	needed  []string // the members that have to be there
+	bit     int      // of one of these, in their model
 	strict  bool     // null is not taken
 	whole   bool     // there is no value that says nothing: what holds it goes
 	content bool     // content or state
@@ -64,7 +68,7 @@ func parseTable(reader Reader, table string) map[string]*shape {
 	lines := strings.Split(strings.TrimSpace(table), "\n")
 	for _, line := range lines {
 		name, _, _ := strings.Cut(line, ":")
-		all[strings.TrimSuffix(name, "*")] = &shape{kind: "model", members: map[string]*shape{}}
+		all[strings.TrimSuffix(name, "*")] = &shape{kind: "model", members: new(jsonscan.Names[shape])}
 	}
 	for _, line := range lines {
 		name, list, _ := strings.Cut(line, ": ")
@@ -75,27 +79,28 @@ func parseTable(reader Reader, table string) map[string]*shape {
 			s := shapeOf(of, all, reader)
 			s.content = content || strings.HasPrefix(m, "*")
 			name = strings.TrimPrefix(name, "*")
+			camel := InCamel(name)
 			if reader == Go {
-				model.members[strings.ReplaceAll(name, "_", "")] = s
-				continue
-			}
-			model.members[name], model.members[InCamel(name)] = s, s
-			if strings.HasSuffix(of, "!!") || strings.HasSuffix(of, "!+") {
+				name = strings.ReplaceAll(name, "_", "")
+			} else if strings.HasSuffix(of, "!!") || strings.HasSuffix(of, "!+") {
+				s.bit = 1 << len(model.needed)
 				model.needed = append(model.needed, name)
 			}
+			model.members.Set(name, s)
+			model.members.Set(camel, s)
 		}
 	}
 	return all
 }
 
 // shapeOf is the shape that a type has. For Go null is nothing, wherever it stands.
-func shapeOf(of string, all map[string]*shape, reader Reader) *shape {
+func shapeOf(of string, all map[string]*shape, reader Reader) shape {
 	name := strings.TrimRight(of, "!+")
-	s := &shape{kind: name, strict: name != of && reader != Go, whole: strings.HasSuffix(of, "!!")}
+	s := shape{kind: name, strict: name != of && reader != Go, whole: strings.HasSuffix(of, "!!")}
 	switch {
 	case name[0] == '[' || name[0] == '{':
 		s.kind = name[:1]
-		s.of = shapeOf(name[1:len(name)-1]+"!!", all, reader)
+		s.of = new(shapeOf(name[1:len(name)-1]+"!!", all, reader))
 	case all[name] != nil:
 		s.kind, s.of, s.content = "model", all[name], all[name].content
 	}
@@ -117,11 +122,9 @@ func InCamel(name string) string {
 // memberShape is the shape of a member by its name as it is stored, nil for one that the reader
 // does not know: Go takes a name in every case.
 func (s *shape) memberShape(reader Reader, name []byte) *shape {
-	if reader != Go {
-		return s.members[string(name)]
+	known := jsonscan.FindName(s.members, name)
+	if known == nil && reader == Go {
+		return jsonscan.FindName(s.members, bytes.ToLower(name))
 	}
-	if known := s.members[string(name)]; known != nil {
-		return known
-	}
-	return s.members[strings.ToLower(string(name))]
+	return known
 }

@@ -19,7 +19,7 @@ func takeScalar(reader Reader, kind string, raw jsontext.Value) (as jsontext.Val
 		return nil, kind == "number"
 	}
 	is, text := raw.Kind(), ""
-	if is == jsontext.KindString {
+	if is == jsontext.KindString && kind != "text" && kind != "label" { // which any is
 		unquoted, err := jsontext.AppendUnquote(nil, raw)
 		if text = string(unquoted); err != nil && reader == Python {
 			return nil, true // what is no Unicode is another matter
