@@ -14,4 +14,5 @@ var Rules = append([]*rules.Rule{
 	&timeGoesBack,
 	&historyDeleted,
 	&foreignOwner,
+	&outOfSchema,
 }, faults...)

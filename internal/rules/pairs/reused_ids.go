@@ -1,6 +1,7 @@
 package pairs
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/sessctl/sessctl/internal/pairing"
@@ -105,6 +106,9 @@ func toldApart(s *rules.Subject, turn int, results map[pairing.Occurrence][]pair
 
 // renameFix is the fix that gives a call its own id, and the results that are its.
 func renameFix(s *rules.Subject, u reuse) rules.Fix {
+	if isEcho(s, u.at.Item) {
+		return rules.Fix{Title: "remove the copy; the receipt keeps it", Safety: rules.Kept, Edits: []session.Edit{{Op: session.Quarantine, Ref: s.ItemRef(u.at.Item)}}}
+	}
 	if u.name == "" {
 		return rules.Fix{Title: "decide which result answers which call: they share an id", Safety: rules.Manual}
 	}
@@ -116,6 +120,20 @@ func renameFix(s *rules.Subject, u reuse) rules.Fix {
 		fix.Title = "give the call and its result the id " + rules.QuoteText(u.name)
 	}
 	return fix
+}
+
+// isEcho reports whether an item says all that an earlier one said, calls with their ids included, and
+// nothing answers its calls: the runtime stored it twice.
+func isEcho(s *rules.Subject, item int) bool {
+	it := &s.Items[item]
+	unanswered := 0
+	for _, m := range s.Pairs.Missing {
+		if m.Call.Item == item {
+			unanswered++
+		}
+	}
+	return unanswered > 0 && unanswered == len(it.Calls) && it.Meaning != 0 &&
+		slices.ContainsFunc(s.Items[:item], func(o session.Item) bool { return o.OnWire() && o.Meaning == it.Meaning && o.MakesCall(it.Calls[0].ID) })
 }
 
 // reportReuses reports the calls whose id is used before, in the same turn or in

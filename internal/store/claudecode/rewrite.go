@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -185,7 +184,7 @@ func (f *rewrite) rewriteSession(s *change.Session, p *part) error {
 			}
 		}
 	}
-	moved := movedItems(s.Items)
+	moved := change.MovedResults(s.Items)
 	news := 0
 	for i := range s.Items {
 		if s.Items[i].Was == nil {
@@ -214,30 +213,6 @@ func (f *rewrite) rewriteSession(s *change.Session, p *part) error {
 		f.added[it.Is] = f.addResultLine(&it.Is.Results[0], place)
 	}
 	return nil
-}
-
-// movedItems are the results that others overtook, or that overtook others, by their indexes.
-func movedItems(items []change.Item) map[int]bool {
-	moved, most, least := map[int]bool{}, -1, math.MaxInt
-	for i := range items {
-		switch it := &items[i]; {
-		case it.Was == nil || it.Moves:
-		case len(it.Is.Results) == 0:
-			most = max(most, it.At)
-		case it.At < most:
-			moved[i] = true
-		}
-	}
-	for i := range slices.Backward(items) {
-		switch it := &items[i]; {
-		case it.Was == nil || it.Moves || moved[i]:
-		case it.At > least:
-			moved[i] = true
-		default:
-			least = it.At
-		}
-	}
-	return moved
 }
 
 // currentParent is the line that one hangs below.

@@ -19,6 +19,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/adk"
 	"github.com/sessctl/sessctl/internal/store/canonical"
 	"github.com/sessctl/sessctl/internal/store/claudecode"
+	"github.com/sessctl/sessctl/internal/store/copilot"
 	"github.com/sessctl/sessctl/internal/store/crush"
 	"github.com/sessctl/sessctl/internal/store/dockeragent"
 	"github.com/sessctl/sessctl/internal/store/goose"
@@ -42,6 +43,7 @@ var Kinds = []store.Kind{
 	mastra.Kind,
 	opencode.Kind,
 	claudecode.Kind,
+	copilot.Kind,
 	loom.Kind,
 	canonical.Kind,
 }
