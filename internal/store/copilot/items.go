@@ -185,9 +185,13 @@ func (r *reader) itemKey(n *node, text []byte) string {
 	return key
 }
 
-// nameLine names a line in a fault, and what of it is meant.
-func nameLine(n *node, pointer string) string {
-	return strings.TrimSpace(fmt.Sprintf("line %d %s", n.number, pointer))
+// nameLine names a line in a fault, and what of it is meant. Several can stand on one.
+func (l *log) nameLine(i int, pointer string) string {
+	name := fmt.Sprintf("line %d", l.nodes[i].number)
+	if i > 0 && l.nodes[i-1].number == l.nodes[i].number {
+		name += fmt.Sprintf(" at byte %d", l.nodes[i].Offset)
+	}
+	return strings.TrimSpace(name + " " + pointer)
 }
 
 // tellLine tells of what is wrong with the line of an item.
@@ -199,9 +203,9 @@ func (r *reader) tellLine(s *session.Session, at, i int, text []byte) {
 	nothing := len(bytes.Trim(text, "\x00 ")) == 0
 	switch {
 	case n.kind == unread && n.open && !r.gone[i] && !nothing:
-		add(session.Fault{Kind: session.TornLine, Harmless: true, Field: nameLine(n, ""), Detail: fmt.Sprintf("line %d, the last one, was cut off while it was written. Copilot CLI drops it when it resumes the session.", n.number)})
+		add(session.Fault{Kind: session.TornLine, Harmless: true, Field: r.nameLine(i, ""), Detail: fmt.Sprintf("line %d, the last one, was cut off while it was written. Copilot CLI drops it when it resumes the session.", n.number)})
 	case n.kind == unread && !r.gone[i]:
-		add(session.Fault{Kind: session.Undecodable, Passed: true, Harmless: nothing, Field: nameLine(n, ""), Detail: r.wrong[i] + "; Copilot CLI drops the line when it resumes the session"})
+		add(session.Fault{Kind: session.Undecodable, Passed: true, Harmless: nothing, Field: r.nameLine(i, ""), Detail: r.wrong[i] + "; Copilot CLI drops the line when it resumes the session"})
 	default:
 		for _, f := range r.misfits(i) {
 			add(f)
@@ -210,7 +214,7 @@ func (r *reader) tellLine(s *session.Session, at, i int, text []byte) {
 	if n.hidden && n.kind.isSent() {
 		off := "false"
 		add(session.Fault{
-			Kind: session.HiddenRecord, Field: nameLine(n, "/ephemeral"), Default: &off, Harmless: n.in > 0,
+			Kind: session.HiddenRecord, Field: r.nameLine(i, "/ephemeral"), Default: &off, Harmless: n.in > 0,
 			Detail: fmt.Sprintf("line %d is marked as ephemeral, so Copilot CLI does not send it to the model", n.number),
 		})
 	}
@@ -221,7 +225,7 @@ func (r *reader) misfits(i int) (list []session.Fault) {
 	n := &r.nodes[i]
 	tell := func(m *mend) session.Fault {
 		return session.Fault{
-			Kind: session.OutOfSchema, Unloads: true, Field: nameLine(n, m.pointer),
+			Kind: session.OutOfSchema, Unloads: true, Field: r.nameLine(i, m.pointer),
 			Detail: fmt.Sprintf("line %d cannot be read (%s), so Copilot CLI does not load the session: Session file is corrupted (line %d: %s)", n.number, m.pointer, n.number, m.says),
 		}
 	}

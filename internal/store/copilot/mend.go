@@ -88,7 +88,7 @@ func (l *log) findValue(i int, e *event, f flaw, lines *filelog.Window) (value s
 	has := func(name string) bool { return len(e.members[name]) > 0 && e.members[name].Kind() != 'n' }
 	switch f.pointer {
 	case "/id":
-		if next := i + 1; next < len(l.nodes) && l.nodes[next].parent != 0 && !l.hasLine(l.nodes[next].parent) {
+		if next := i + 1; next < len(l.nodes) && isUUID().MatchString(l.Text(l.nodes[next].parent)) && !l.hasLine(l.nodes[next].parent) {
 			return is(l.Text(l.nodes[next].parent))
 		}
 		return is(l.deriveUUID(fmt.Sprint(i, l.nodes[i].Offset)))

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -23,6 +22,7 @@ import (
 type rewrite struct {
 	*reader
 	gone   map[int]bool
+	moved  map[int]bool   // of these, those that come behind another line
 	sets   map[int][]mend // values of lines
 	homes  map[int]int32  // lines that go to another agent
 	behind map[int][]newLine
@@ -62,7 +62,7 @@ func (c *copilot) composeEdits(ctx context.Context, tree *store.Change) (name st
 	if err != nil {
 		return "", nil, err
 	}
-	f := &rewrite{reader: r, gone: map[int]bool{}, sets: map[int][]mend{}, homes: map[int]int32{}, behind: map[int][]newLine{}, apart: map[*filelog.Run]bool{}, added: map[[2]int]filelog.Name{}}
+	f := &rewrite{reader: r, gone: map[int]bool{}, moved: map[int]bool{}, sets: map[int][]mend{}, homes: map[int]int32{}, behind: map[int][]newLine{}, apart: map[*filelog.Run]bool{}, added: map[[2]int]filelog.Name{}}
 	lines := map[string]int{}
 	for _, p := range parts {
 		for key, i := range p.lines {
@@ -122,10 +122,13 @@ func (f *rewrite) setValue(e session.Edit) error {
 			return nil
 		}
 	}
-	name, pointer, _ := strings.Cut(strings.TrimPrefix(e.Field, "line "), " ")
-	number, err := strconv.Atoi(name)
-	i := slices.IndexFunc(f.nodes, func(n node) bool { return int(n.number) == number })
-	if err != nil || i < 0 || pointer == "" {
+	_, pointer, named := strings.Cut(e.Field, " /")
+	pointer = "/" + pointer
+	i := len(f.nodes) - 1
+	for i >= 0 && f.nameLine(i, pointer) != e.Field {
+		i--
+	}
+	if !named || i < 0 {
 		return refuse("nothing sets %s", e.Field)
 	}
 	m := mend{flaw: flaw{pointer: pointer}, value: e.Value}
@@ -143,21 +146,9 @@ func (f *rewrite) rewriteItem(it *change.Item, a int32, i int) error {
 			return err
 		}
 	}
-	for _, v := range it.Values {
-		pointer := "/data/toolCallId"
-		switch {
-		case v.Field == session.FieldPosition:
-			continue
-		case v.Of == change.OfCall && v.Field == session.FieldCallID:
-			pointer = fmt.Sprintf("/data/toolRequests/%d/toolCallId", v.Nth)
-		case v.Of != change.OfResult || v.Field != session.FieldResultID:
-			return refuse("a repair does not change the %s of a line", v.Name())
-		}
-		id := string(docedit.QuoteText(v.Is))
-		f.sets[i] = append(f.sets[i], mend{flaw: flaw{pointer: pointer}, value: &id})
-	}
-	if it.Part >= 0 || len(it.Taken) > 0 || it.Scrubbed || it.Shown {
-		return refuse("a repair takes no part out of a line")
+	says := slices.ContainsFunc(it.Values, func(v change.Value) bool { return v.Field != session.FieldPosition })
+	if it.Part >= 0 || len(it.Taken) > 0 || it.Scrubbed || it.Shown || says {
+		return refuse("a repair moves whole lines, and gives no call another id")
 	}
 	if !it.Moves {
 		return nil
@@ -201,7 +192,7 @@ func (f *rewrite) placeResult(items []change.Item, at int, lines map[string]int)
 		return nil
 	}
 	text, err := f.lineAt(i)
-	f.gone[i], f.behind[last] = true, append(f.behind[last], newLine{text: bytes.Clone(text)})
+	f.gone[i], f.moved[i], f.behind[last] = true, true, append(f.behind[last], newLine{text: bytes.Clone(text)})
 	return err
 }
 
@@ -356,21 +347,27 @@ func (f *rewrite) runOf(i int) *filelog.Run {
 // relinked are the lines that name another one before them now: the one before a line that leaves, or a
 // new one.
 func (f *rewrite) relinked() map[int]filelog.Name {
-	parents := map[int]filelog.Name{}
+	parents, above, stays := map[int]filelog.Name{}, map[filelog.Name]filelog.Name{}, map[filelog.Name]bool{}
 	for i := range f.nodes {
-		next := i + 1
-		if next == len(f.nodes) {
-			break
-		}
 		n := &f.nodes[i]
-		before := n.id
-		if f.gone[i] && n.id != 0 && f.nodes[next].parent == n.id {
-			before = cmp.Or(parents[i], n.parent)
-			parents[next] = before
+		if f.gone[i] && !f.moved[i] {
+			above[n.id] = n.parent
+		} else {
+			stays[n.id] = true
 		}
-		for k := range f.behind[i] {
-			if id := f.lineID(i, k); id != 0 && f.nodes[next].parent != id {
-				parents[next] = id
+	}
+	for i := range f.nodes {
+		parent := f.nodes[i].parent
+		for range above { // which may lead in a circle
+			up, gone := above[parent]
+			if !gone || parent == 0 || stays[parent] {
+				break
+			}
+			parent, parents[i] = up, up
+		}
+		for k := range f.behind[max(0, i-1)] {
+			if id := f.lineID(i-1, k); i > 0 && id != 0 && f.nodes[i].parent != id {
+				parents[i] = id
 			}
 		}
 	}

@@ -23,7 +23,7 @@ func answerOf(call, text string) string {
 	switch {
 	case strings.HasPrefix(text, "The execution of this tool, or"):
 		text = "PLACEHOLDER"
-	case strings.HasPrefix(text, "Tool execution was interrupted before"):
+	case strings.HasPrefix(text, "Tool execution was interrupted before"), strings.HasPrefix(text, "[sessctl] No result was recorded"):
 		text = "INTERRUPTED"
 	}
 	return fmt.Sprintf("result %s %q", call, strings.TrimSpace(text)) // chat completions get it without white space around it
