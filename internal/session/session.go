@@ -315,3 +315,29 @@ func (t *Tree) Conversations() []*Tree {
 	}
 	return parts
 }
+
+// TakeTexts gives the items of an outline the texts of the session that it is of, if they are there.
+func (s *Session) TakeTexts(full *Session) bool {
+	texts := make(map[string]*Item, len(full.Items))
+	for i := range full.Items {
+		texts[full.Items[i].Key] = &full.Items[i]
+	}
+	for i := range s.Items {
+		it, text := &s.Items[i], texts[s.Items[i].Key]
+		if text == nil || len(it.Calls) != len(text.Calls) || len(it.Results) != len(text.Results) {
+			return false
+		}
+		it.TakeTexts(text)
+	}
+	return true
+}
+
+// SpreadTimes lets the times of the session reach to another one.
+func (s *Session) SpreadTimes(at time.Time) {
+	if !at.IsZero() && (s.Created.IsZero() || at.Before(s.Created)) {
+		s.Created = at
+	}
+	if at.After(s.Updated) {
+		s.Updated = at
+	}
+}

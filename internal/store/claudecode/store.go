@@ -434,7 +434,7 @@ func (c *claude) Fill(ctx context.Context, tree *session.Tree) error {
 		return nil
 	}
 	err := c.visitParts(ctx, ids, true, func(_ transcript, p *part) error {
-		if s := wanted[p.ID]; s != nil && fillItems(s, p.Session) {
+		if s := wanted[p.ID]; s != nil && s.TakeTexts(p.Session) {
 			delete(wanted, p.ID)
 		}
 		return nil
@@ -443,20 +443,4 @@ func (c *claude) Fill(ctx context.Context, tree *session.Tree) error {
 		return problem.New(problem.Unreadable, "Try it again when nothing writes to it.", "the transcript of session %s was changed while sessctl read it", slices.Min(slices.Collect(maps.Keys(wanted))))
 	}
 	return err
-}
-
-// fillItems gives items their texts, if they are there.
-func fillItems(s, from *session.Session) bool {
-	texts := make(map[string]*session.Item, len(from.Items))
-	for i := range from.Items {
-		texts[from.Items[i].Key] = &from.Items[i]
-	}
-	for i := range s.Items {
-		it, text := &s.Items[i], texts[s.Items[i].Key]
-		if text == nil || len(it.Calls) != len(text.Calls) || len(it.Results) != len(text.Results) {
-			return false
-		}
-		it.TakeTexts(text)
-	}
-	return true
 }

@@ -29,9 +29,7 @@ type slot struct{ entry, nth int }
 // open until the session is resumed, or a prompt comes between turns.
 func (l *log) arrangeLines(of int32) []int {
 	a := &arrangement{log: l, early: map[filelog.Name]int{}, done: map[filelog.Name]bool{}}
-	resumed := map[int]bool{} // results behind the line that closes their calls
-	real := map[filelog.Name]bool{}
-	closed := false
+	resumed, real, closed := map[int]bool{}, map[filelog.Name]bool{}, false // resumed are results behind the line that closes their calls
 	for _, i := range l.lines[of] {
 		n := &l.nodes[i]
 		switch n.kind {

@@ -5,39 +5,39 @@ package copilot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/atomicfile"
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/filelog"
-	"github.com/sessctl/sessctl/internal/store/forest"
+	"github.com/sessctl/sessctl/internal/store/logstore"
 )
 
 const (
-	kindName  = "copilot-cli"
-	kindTitle = "Copilot CLI"
-
-	states      = "session-state"
-	events      = "events.jsonl"
-	ending      = ".jsonl"
+	kindName    = "copilot-cli"
+	kindTitle   = "Copilot CLI"
 	producer    = "copilot-agent"
 	lastVersion = "1.0.102"
-
-	// backupMark is in the names of the backups of repairs, which hold the sessions once more.
-	backupMark = ".sessctl-"
+	events      = "events.jsonl"
+	ending      = ".jsonl"
 )
 
+var files = logstore.Kind{Ending: ending, Facts: storeFacts, List: listFiles, Session: sessionOf, Writer: writerOf, Read: readFile, Plain: plainLine, Relate: relatePassed}
+
 // Kind is Copilot CLI's row in the table of adapters.
-var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: listLocations, Detect: detectEvents, Empty: hasNoSession, Open: openEvents, Edit: openEdit}
+var Kind = store.Kind{
+	Name: kindName, Title: kindTitle, Folder: true, Locations: listLocations, Detect: detectEvents, Open: files.Open, Edit: files.Edit,
+	Empty: func(src *store.Source) bool { return len(listFiles(src.Folder)) == 0 },
+}
 
 // listLocations lists the folder in which Copilot CLI keeps everything.
 func listLocations(home string) []string {
@@ -51,119 +51,70 @@ func listLocations(home string) []string {
 }
 
 // listFiles lists the files of events of a folder: of that of Copilot CLI, of its sessions, or of one
-// of these.
+// of these. Backups of repairs hold the sessions once more.
 func listFiles(root *os.Root) (names []string) {
-	for _, form := range []string{states + "/*/" + events, "*/" + events, events} {
+	for _, form := range []string{"session-state/*/" + events, "*/" + events, events} {
 		found, _ := fs.Glob(root.FS(), form) // its one error is a bad pattern
-		names = append(names, slices.DeleteFunc(found, func(name string) bool { return strings.Contains(name, backupMark) })...)
+		names = append(names, slices.DeleteFunc(found, func(name string) bool { return strings.Contains(name, ".sessctl-") })...)
 		if len(names) > 0 {
-			return names
-		}
-	}
-	return nil
-}
-
-// detectEvents looks into the first lines of the first files.
-func detectEvents(ctx context.Context, src *store.Source) store.Detection {
-	const enough = 50
-	sure := store.Detection{Sure: store.Certain, Why: "lines with type, data, id, timestamp and parentId"}
-	if src.Stream != nil && looksRight(ctx, filelog.Over(src.Stream)) {
-		return sure
-	}
-	if src.Folder == nil {
-		return store.Detection{}
-	}
-	names := listFiles(src.Folder)
-	for _, name := range names[:min(len(names), enough)] {
-		file, err := filelog.Open(src.Folder, name)
-		if err != nil {
-			continue
-		}
-		right := looksRight(ctx, file)
-		_ = file.Close()
-		if right {
-			return sure
-		}
-	}
-	return store.Detection{}
-}
-
-// hasNoSession reports whether nothing was ever said.
-func hasNoSession(src *store.Source) bool { return len(listFiles(src.Folder)) == 0 }
-
-// looksRight reports whether one of the first lines of a file is one that only Copilot CLI writes.
-func looksRight(ctx context.Context, file *filelog.Log) bool {
-	const enough = 50
-	n := 0
-	is := func(text []byte) bool { _, ok := parseEvent(text); return ok }
-	for at, err := range file.Records(ctx, is) {
-		if n++; err != nil || n > enough {
 			break
 		}
-		e, ok := parseEvent(at.Text)
-		if at.Err == nil && ok && e.Data.Kind() == '{' && schema()[e.Type] != nil && (e.text("producer") == producer || len(e.ID)*len(e.Time)*len(e.Parent) > 0) {
-			return true
-		}
 	}
-	return false
-}
-
-// copilot is an opened store.
-type copilot struct {
-	facts session.Store
-	root  *os.Root
-	close bool // the folder was opened here
-	list  []string
-	path  string // of the folder
-	opts  store.Options
-	piped *filelog.Log // a file on standard input
-	file  func(name string) (*filelog.Log, error)
-}
-
-func openEvents(_ context.Context, src *store.Source, opts store.Options) (store.Store, error) {
-	c := &copilot{facts: storeFacts(src), root: src.Folder, opts: opts, path: src.Path}
-	c.file = func(name string) (*filelog.Log, error) { return filelog.Open(c.root, name) }
-	switch {
-	case src.Folder != nil:
-		c.list = listFiles(src.Folder)
-		for _, name := range c.list {
-			if info, err := c.root.Stat(name); err == nil {
-				c.facts.Bytes += info.Size()
-			}
-		}
-		if only := slices.DeleteFunc(slices.Clone(c.list), func(name string) bool { return !strings.HasPrefix(c.sessionOf(name), opts.Only) }); opts.Only != "" && len(only) == 1 {
-			c.list, c.facts.Read = only, session.ByIndex
-		}
-	case src.Path == "-":
-		c.piped, c.list = filelog.Over(src.Stream), []string{"stdin"}
-		c.facts.ReadOnly = "it is standard input"
-	default:
-		folder, err := os.OpenRoot(filepath.Dir(src.Path))
-		if err != nil {
-			return nil, err
-		}
-		c.root, c.close, c.list, c.path = folder, true, []string{filepath.Base(src.Path)}, filepath.Dir(src.Path)
-	}
-	return c, nil
+	return names
 }
 
 // sessionOf is the id of the root session of a file: the name of its folder.
-func (c *copilot) sessionOf(name string) string {
-	folder := path.Dir(name)
-	if base := path.Base(name); base != events || c.root == nil {
+func sessionOf(folder, name string) string {
+	if base := path.Base(name); base != events {
 		return strings.TrimSuffix(base, ending)
 	}
-	if full, err := filepath.Abs(c.path); folder == "." && err == nil {
-		folder = filepath.Base(full)
-	}
-	return path.Base(folder)
+	return filepath.Base(filepath.Dir(filepath.Join(folder, filepath.FromSlash(name))))
 }
+
+// detectEvents looks into the first lines of the first files.
+func detectEvents(ctx context.Context, src *store.Source) (found store.Detection) {
+	const enough = 50
+	look := func(file *filelog.Log) {
+		n := 0
+		for at, err := range file.Records(ctx, func(text []byte) bool { return parseEvent(text) != nil }) {
+			if n++; err != nil || at.Err != nil || n > enough {
+				return
+			}
+			e := parseEvent(at.Text)
+			if e != nil && e.Data.Kind() == '{' && schema()[e.Type] != nil && (e.text("producer") == producer || len(e.ID)*len(e.Time)*len(e.Parent) > 0) {
+				found = store.Detection{Sure: store.Certain, Why: "lines with type, data, id, timestamp and parentId"}
+				return
+			}
+		}
+	}
+	if src.Stream != nil {
+		look(filelog.Over(src.Stream))
+	}
+	if src.Folder == nil {
+		return found
+	}
+	names := listFiles(src.Folder)
+	for _, name := range names[:min(len(names), enough)] {
+		if file, err := filelog.Open(src.Folder, name); err == nil && found.Sure == store.No {
+			look(file)
+			_ = file.Close() // nothing was written to it
+		}
+	}
+	return found
+}
+
+// placeholder is what 1.0.102 sends in place of a result that is not where it looks for one, and interrupted
+// begins what it writes as the result of a call that has none.
+const (
+	placeholder = "The execution of this tool, or a previous tool was interrupted."
+	interrupted = "Tool execution was interrupted before a result was recorded"
+)
 
 // storeFacts are what is known of the store before a session is read.
 func storeFacts(src *store.Source) session.Store {
-	const places = "sends an error in its place"
+	const instead = "sends an error in its place"
 	return session.Store{
-		Path: src.Path, Kind: kindName, Title: kindTitle, Bytes: src.Bytes, Generation: "events.jsonl",
+		Path: src.Path, Kind: kindName, Title: kindTitle, Bytes: src.Bytes, Generation: events,
 		Runtime: session.Runtime{
 			Name: kindTitle,
 			Sanitiser: &session.Sanitiser{
@@ -171,13 +122,16 @@ func storeFacts(src *store.Source) session.Store {
 				Tail: interrupted + ". Its effects may be absent, partial, or already complete, and other tools may have completed successfully. Check the current state before retrying; do not assume success or replay this operation blindly.",
 			},
 		},
-		Requests: session.Requests{Model: "claude", Adapts: map[string]string{"SC113": "leaves it out of requests, since the summary covers the other half"}, Loses: map[string]string{
-			"SC101": places + "; 1.0.24 sends the call alone, and the provider refuses that",
-			"SC103": "leaves the result out of requests; 1.0.24 sends it, and the provider refuses that",
-			"SC104": places, "SC105": places, "SC112": places,
-			"SC106": "sends the first of them", "SC107": "sends the first of them",
-			"SC201": places + ", behind the second call", "SC202": "sends both calls",
-		}},
+		Requests: session.Requests{
+			Model:  "claude",
+			Adapts: map[string]string{"SC113": "leaves it out of requests, since the summary covers the other half"},
+			Loses: map[string]string{
+				"SC101": instead + "; 1.0.24 sends the call alone, and the provider refuses that",
+				"SC103": "leaves the result out of requests; 1.0.24 sends it, and the provider refuses that",
+				"SC104": instead, "SC105": instead, "SC112": instead, "SC106": "sends the first of them", "SC107": "sends the first of them",
+				"SC201": instead + ", behind the second call", "SC202": "sends both calls",
+			},
+		},
 		Versions: "written by Copilot CLI 1.0.24 to " + lastVersion,
 		Children: session.Children{ChildrenClosed: true},
 		Reader:   session.Reader{Retells: session.Retelling{Bare: true}},
@@ -185,177 +139,80 @@ func storeFacts(src *store.Source) session.Store {
 	}
 }
 
-// placeholder is what 1.0.102 sends in place of a result that is not where it looks for one.
-const placeholder = "The execution of this tool, or a previous tool was interrupted."
-
-// Facts implements store.Store.
-func (c *copilot) Facts() *session.Store { return &c.facts }
-
-// Close implements store.Store.
-func (c *copilot) Close() error {
-	if c.close {
-		return c.root.Close()
-	}
-	return nil
-}
-
-// Trees implements store.Store: a tree for each file, in the order of their names.
-func (c *copilot) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
-	return func(yield func(*session.Tree, error) bool) {
-		var bytes int64
-		for _, name := range c.list {
-			tree, err := c.readTree(ctx, name, false, nil)
-			if err != nil && ctx.Err() == nil && c.piped == nil { // the others are read
-				s := &session.Session{ID: c.sessionOf(name), Writer: session.WriterUnknown}
-				s.Faults = []session.Fault{{Kind: session.Undecodable, Item: -1, Ref: s.Ref(), Field: name, Detail: problem.Reason(err), Lost: true, Remedy: "Make it readable, or put the file itself in its place."}}
-				tree, err = forest.GroupHeads([]forest.Head{{Session: s}})[0], nil
+// writerOf says whether a process has the session of a file. 1.0.102 locks inuse.PID.hold as long as it runs; of 1.0.24 there is
+// its number alone, which may be that of another process by now, or of another container.
+func writerOf(root *os.Root, name string) session.Writer {
+	writer := session.WriterDead
+	notes, _ := fs.Glob(root.FS(), path.Join(path.Dir(name), "inuse.*")) // its one error is a bad pattern
+	for _, note := range notes {
+		stem, isHold := strings.CutSuffix(note, ".hold")
+		if isHold {
+			switch locked, known := isLocked(root, note); {
+			case locked:
+				return session.WriterLive
+			case !known:
+				return session.WriterUnknown
 			}
-			if err != nil {
-				yield(nil, fmt.Errorf("%s: %w", name, err))
-				return
-			}
-			if info, err := os.Stat(filepath.Join(c.path, name)); err == nil && c.opts.Progress != nil {
-				bytes += info.Size()
-				c.opts.Progress(bytes)
-			}
-			if tree != nil && !yield(tree, nil) {
-				return
-			}
+			continue
+		}
+		stem = strings.TrimSuffix(stem, ".lock")
+		_, none := root.Stat(stem + ".hold")
+		_, here := os.Stat("/proc/self/stat")
+		_, gone := os.Stat(fmt.Sprintf("/proc/%s/stat", strings.TrimPrefix(path.Ext(stem), ".")))
+		if errors.Is(none, fs.ErrNotExist) && (here != nil || gone == nil) {
+			writer = session.WriterUnknown
 		}
 	}
+	return writer
 }
 
-// part is a session with what it was read from.
-type part struct {
-	*session.Session
-	in    *reader
-	lines map[string]int // of its items, by their keys
-}
-
-// openLog opens a file and reads its lines; nil where nothing is in it.
-func (c *copilot) openLog(ctx context.Context, name string, body bool) (*reader, func(), error) {
-	file, err := c.piped, error(nil)
-	if file == nil {
-		if file, err = c.file(name); err != nil {
-			return nil, nil, err
-		}
+// isLocked reports whether a process holds the lock of a file, and whether that can be known.
+func isLocked(root *os.Root, name string) (locked, known bool) {
+	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() { // nobody waits for a pipe
+		return false, false
 	}
-	release := func() { _ = file.Close() } // nothing was written to it
-	l, err := readLog(ctx, file, c.sessionOf(name))
-	if err != nil || len(l.nodes) == 0 {
-		release()
-		return nil, nil, err
-	}
-	l.settleOwners()
-	r := &reader{log: l, source: file, name: name, text: file.Window(), body: body, used: map[string]int{}}
-	if c.root != nil {
-		r.kept, r.title, r.writer = c.readKept(ctx, name, l), c.titleOf(name), c.writerOf(name)
-	}
-	return r, release, nil
-}
-
-// readParts reads the sessions of all agents of a file.
-func (r *reader) readParts() (parts []*part, err error) {
-	for a := range r.agents {
-		p := &part{Session: r.beginSession(int32(a)), in: r, lines: map[string]int{}}
-		if err := r.readItems(p, int32(a)); err != nil {
-			return nil, err
-		}
-		parts = append(parts, p)
-	}
-	return parts, nil
-}
-
-// readTree reads the sessions of a file, nil where nothing is in it. each, which may be nil, is handed
-// every one of them.
-func (c *copilot) readTree(ctx context.Context, name string, body bool, each func(*part) error) (*session.Tree, error) {
-	r, release, err := c.openLog(ctx, name, body)
-	if r == nil {
-		return nil, err
-	}
-	defer release()
-	parts, err := r.readParts()
+	file, err := root.Open(name)
 	if err != nil {
-		return nil, err
+		return false, false
 	}
-	var heads []forest.Head
-	for _, p := range parts {
-		if each != nil {
-			if err := each(p); err != nil {
-				return nil, err
-			}
-		}
-		heads = append(heads, forest.HeadOf(p.Session))
-	}
-	if root := parts[0]; len(parts) == 1 && len(root.Items)+len(root.Faults) == 0 { // nothing was said
-		return nil, nil
-	}
-	whole := &session.Tree{}
-	for _, t := range forest.GroupHeads(heads) {
-		whole.Sessions = append(whole.Sessions, t.Sessions...)
-	}
-	return whole, nil
+	defer func() { _ = file.Close() }() // nothing was written to it
+	return atomicfile.IsLocked(file)
 }
 
 // titleOf is what the file beside says that the session is called.
-func (c *copilot) titleOf(name string) string {
+func titleOf(f *logstore.File) string {
 	const most = 1 << 16
-	text, _ := filelog.Read(c.root, path.Join(path.Dir(name), "workspace.yaml"), most)
+	text, _ := filelog.Read(f.Root, path.Join(path.Dir(f.Name), "workspace.yaml"), most)
 	for line := range strings.Lines(string(text)) {
-		for _, key := range []string{"name: ", "summary: "} {
-			if title, is := strings.CutPrefix(strings.TrimSpace(line), key); is {
-				return strings.ReplaceAll(strings.Trim(title, `'"`), "''", "'")
-			}
+		if key, title, _ := strings.Cut(strings.TrimSpace(line), ": "); key == "name" || key == "summary" {
+			return strings.ReplaceAll(strings.Trim(title, `'"`), "''", "'")
 		}
 	}
 	return ""
 }
 
-// Fill implements store.Store: it reads the files of the tree again.
-func (c *copilot) Fill(ctx context.Context, tree *session.Tree) error {
-	wanted := map[string]*session.Session{}
-	for _, s := range tree.Sessions {
-		if len(s.Items) > 0 {
-			wanted[s.ID] = s
+// plainLine is a line without whose it is, and what is before it.
+func plainLine(line []byte) []byte {
+	if parseEvent(line) == nil {
+		return line
+	}
+	for _, pointer := range []string{"/agentId", "/data/parentToolCallId", "/parentId"} {
+		if without, err := jsonedit.SetValue(line, pointer, nil); err == nil {
+			line = without
 		}
 	}
-	err := c.visitParts(ctx, slices.Collect(maps.Keys(wanted)), true, func(p *part) error {
-		if s := wanted[p.ID]; s != nil && fillItems(s, p.Session) {
-			delete(wanted, p.ID)
-		}
-		return nil
-	})
-	if err == nil && len(wanted) > 0 {
-		return problem.New(problem.Unreadable, "Try it again when nothing writes to it.", "session %s was changed while sessctl read it", slices.Min(slices.Collect(maps.Keys(wanted))))
-	}
-	return err
+	return line
 }
 
-// fillItems gives items their texts, if they are there.
-func fillItems(s, from *session.Session) bool {
-	texts := make(map[string]*session.Item, len(from.Items))
-	for i := range from.Items {
-		texts[from.Items[i].Key] = &from.Items[i]
+// relatePassed sends what is no longer passed over. What Copilot CLI wrote of a call when it was resumed stays so.
+func relatePassed(s *session.Session) {
+	if slices.ContainsFunc(s.Faults, func(f session.Fault) bool {
+		return f.Kind == session.HiddenRecord || f.Kind == session.Undecodable && f.Default != nil
+	}) {
+		return
 	}
 	for i := range s.Items {
-		it, text := &s.Items[i], texts[s.Items[i].Key]
-		if text == nil || len(it.Calls) != len(text.Calls) || len(it.Results) != len(text.Results) {
-			return false
-		}
-		it.TakeTexts(text)
+		it := &s.Items[i]
+		it.Passed = it.Passed && len(it.Results) > 0 && it.Results[0].Synthetic
 	}
-	return true
-}
-
-// visitParts hands the sessions of files to fn; nil asks for all files.
-func (c *copilot) visitParts(ctx context.Context, sessions []string, body bool, fn func(p *part) error) error {
-	for _, name := range c.list {
-		root := c.sessionOf(name)
-		if sessions == nil || slices.ContainsFunc(sessions, func(id string) bool { return id == root || strings.HasSuffix(id, "@"+root) }) {
-			if _, err := c.readTree(ctx, name, body, fn); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-		}
-	}
-	return nil
 }

@@ -16,7 +16,7 @@ import (
 // kind is the type of a line, as far as it matters.
 type kind uint8
 
-// The kinds of lines.
+// The kinds of lines. Those from prompt to summary are sent.
 const (
 	other  kind = iota
 	unread      // it cannot be read
@@ -33,7 +33,7 @@ const (
 	childEnd
 	usage
 	start
-	inner // of the wire log that a compaction leaves
+	inner // of what a compaction leaves of its requests, which has a chain of its own
 )
 
 var kinds = map[string]kind{
@@ -43,7 +43,6 @@ var kinds = map[string]kind{
 	"session.usage_record": usage, "session.start": start,
 }
 
-// isSent reports whether lines of a kind become messages of requests.
 func (k kind) isSent() bool { return k >= prompt && k <= summary }
 
 // event is a line.
@@ -61,22 +60,26 @@ type event struct {
 
 // request is a call of an answer.
 type request struct {
-	ID   string         `json:"toolCallId"`
-	Name string         `json:"name"`
+	ID   jsontext.Value `json:"toolCallId"`
+	Name jsontext.Value `json:"name"`
 	Args jsontext.Value `json:"arguments"`
 }
 
-// parseEvent reads a line. A text that is no UTF-8 is none, and what has no type is passed over.
-func parseEvent(text []byte) (e event, ok bool) {
-	if !utf8.Valid(text) || jsonscan.Exact.Unmarshal(text, &e) != nil {
-		return e, false
+// parseEvent reads a line; nil where it is none. What is no UTF-8 is dropped, and what has no type passed over.
+func parseEvent(text []byte) *event {
+	var e event
+	if !utf8.Valid(text) || jsonscan.Exact.Unmarshal(text, &e) != nil || e.Type == "" {
+		return nil
 	}
 	e.members = membersOf(e.Data)
-	return e, e.Type != ""
+	return &e
 }
 
-// text is a text among the members of data.
-func (e *event) text(name string) string { return textOf(e.members[name]) }
+// membersOf are the members of an object, nil for another value.
+func membersOf(v jsontext.Value) (members map[string]jsontext.Value) {
+	_ = jsonscan.Exact.Unmarshal(v, &members)
+	return members
+}
 
 // textOf is what a JSON text says, "" for another value.
 func textOf(v jsontext.Value) (text string) {
@@ -85,6 +88,9 @@ func textOf(v jsontext.Value) (text string) {
 	}
 	return text
 }
+
+// text is a text among the members of data.
+func (e *event) text(name string) string { return textOf(e.members[name]) }
 
 // requests are the calls of an answer.
 func (e *event) requests() (list []request) {
@@ -106,10 +112,9 @@ type node struct {
 	number int32
 
 	id, parent, agent filelog.Name
-	run, call         filelog.Name // the prompt that it belongs to, and the call that it is about
-	under             filelog.Name // the call that started its sub-agent
+	run, call, under  filelog.Name // the prompt that it belongs to, the call that it is about, and the one that started its sub-agent
 	turn              filelog.Name
-	from, to          int32 // the calls that it makes, in the log's
+	from, to          int32 // its calls, in the log's
 	in, home          int32 // the agent among whose lines it stands, and whose it is; 0 is the root
 	kind              kind
 	open              bool // the file ends within it
@@ -122,10 +127,8 @@ type node struct {
 
 // agent is the root, or a sub-agent.
 type agent struct {
-	key         filelog.Name // its id, or the call that started it
-	call        filelog.Name
-	name, title string
-	parent      string // the agent that started it, where the line says so
+	key, call           filelog.Name // its id, or else the call that started it, and that
+	name, title, parent string       // parent is the agent that started it, where the line says so
 }
 
 // task is what a call says that starts a sub-agent.
@@ -134,113 +137,100 @@ type task struct {
 	ends bool // the caller waits for its end
 }
 
+// trouble is why a line cannot be read or loaded.
+type trouble struct {
+	why   string
+	mends []mend // what lets it load
+	gone  bool   // nothing does
+}
+
 // log is what is known of a file: its lines in their order, and whose they are.
 type log struct {
 	*filelog.Names
+	session string // the root's id
 	nodes   []node
 	calls   []filelog.Name
 	agents  []agent
 	index   map[filelog.Name]int32 // of agents by their keys
-	starts  map[filelog.Name]int32 // of agents by the calls that started them
-	made    map[filelog.Name]int32 // the answer that makes a call first
-	tasks   map[filelog.Name]task
-	asked   map[int]session.Digest // what delegated prompts say
-	from    map[int]string         // and who gave them
-	session string                 // its name: that of its folder
+	starts  map[filelog.Name]int32 // and by the calls that started them
 	lines   [][]int                // of each agent
-	id      string                 // and that in its first line
-	folder  string                 // in which it began
-	wrong   map[int]string         // why a line cannot be read
-	flaws   map[int][]flaw
-	mends   map[int][]mend
-	gone    map[int]bool // lines that nothing mends
+	made    map[filelog.Name]int   // the answer that makes a call first
+	ids     map[filelog.Name]int   // how many lines have an id
+	tasks   map[filelog.Name]task
+	asked   map[int]task     // what delegated prompts say
+	from    map[int]string   // and who gave them
+	trouble map[int]*trouble // by the line
 	runs    []*filelog.Run
-	faults  []session.Fault
 	newer   bool // written by a version that names agents
 	began   bool // its first line is there
 }
 
-// interrupted begins what the runtime writes as the result of a call that has none.
-const interrupted = "Tool execution was interrupted before a result was recorded"
-
 // readLog reads all lines of a file once.
-func readLog(ctx context.Context, file *filelog.Log, name string) (*log, error) {
+func readLog(ctx context.Context, file *filelog.Log, id string) (*log, error) {
 	l := &log{
-		session: name, Names: filelog.NewNames(), agents: make([]agent, 1), index: map[filelog.Name]int32{}, starts: map[filelog.Name]int32{},
-		made: map[filelog.Name]int32{}, tasks: map[filelog.Name]task{}, asked: map[int]session.Digest{}, from: map[int]string{}, wrong: map[int]string{},
-		flaws: map[int][]flaw{}, mends: map[int][]mend{}, gone: map[int]bool{},
+		Names: filelog.NewNames(), session: id, agents: make([]agent, 1), index: map[filelog.Name]int32{}, starts: map[filelog.Name]int32{}, made: map[filelog.Name]int{},
+		ids: map[filelog.Name]int{}, tasks: map[filelog.Name]task{}, asked: map[int]task{}, from: map[int]string{}, trouble: map[int]*trouble{},
 	}
-	var e event
-	var ok bool
+	var e *event
 	is := func(text []byte) bool {
-		e, ok = parseEvent(text)
-		return ok && (len(e.ID) > 0 || len(e.Data) > 0)
+		e = parseEvent(text)
+		return e != nil && len(e.ID)+len(e.Data) > 0
 	}
 	for at, err := range file.Records(ctx, is) {
 		if err != nil {
 			return l, err
 		}
-		n := node{Span: at.Span, number: int32(at.Number), open: at.Open}
+		i, n := len(l.nodes), node{Span: at.Span, number: int32(at.Number), open: at.Open, passed: at.Run != nil}
 		if r := at.Run; r != nil && (len(l.runs) == 0 || l.runs[len(l.runs)-1] != r) {
 			l.runs = append(l.runs, r)
 		}
 		switch {
 		case at.Err != nil:
-			n.kind, l.wrong[len(l.nodes)] = unread, at.Err.Error()
-		case ok:
-			if l.fillNode(len(l.nodes), &n, &e); at.Run != nil {
-				n.passed = at.Run.Joined || at.Run.Records > 0
+			l.trouble[i] = &trouble{why: at.Err.Error()}
+		case e != nil:
+			if l.fillNode(i, &n, e); len(e.checkEvent()) > 0 {
+				l.trouble[i] = &trouble{}
 			}
-			if flaws := e.checkEvent(); len(flaws) > 0 {
-				l.flaws[len(l.nodes)] = flaws
-			}
-		case jsontext.Value(at.Text).IsValid(jsontext.AllowDuplicateNames(true)) && at.Text[0] == '{': // it has no type
+		case len(bytes.Trim(at.Text, "\x00")) == 0:
+			l.trouble[i] = &trouble{why: "it holds nothing but NUL bytes"}
+		case !utf8.Valid(at.Text):
+			l.trouble[i] = &trouble{why: "it is no UTF-8"}
+		case at.Text[0] == '{' && jsontext.Value(at.Text).IsValid(jsontext.AllowDuplicateNames(true)): // it has no type
 			continue
 		default:
-			n.kind, l.wrong[len(l.nodes)] = unread, describeBroken(at.Text)
+			l.trouble[i] = &trouble{why: "it is no JSON object"}
 		}
+		if n.kind == other && l.trouble[i] != nil && l.trouble[i].why != "" {
+			n.kind, n.passed = unread, false
+		}
+		l.ids[n.id]++
 		l.nodes = append(l.nodes, n)
 	}
 	return l, l.mendLines(file.Window())
 }
 
-// describeBroken says why a line is none that the runtime reads.
-func describeBroken(text []byte) string {
-	switch {
-	case len(bytes.Trim(text, "\x00")) == 0:
-		return "it holds nothing but NUL bytes"
-	case !utf8.Valid(text):
-		return "it is no UTF-8"
-	}
-	return "it is no JSON object"
-}
-
 // fillNode sets what a line says of its place.
 func (l *log) fillNode(i int, n *node, e *event) {
-	n.kind = kinds[e.Type]
-	if strings.HasPrefix(e.Type, "model.") {
+	if n.kind = kinds[e.Type]; strings.HasPrefix(e.Type, "model.") {
 		n.kind = inner
 	}
 	n.id, n.parent, n.agent = l.Name(textOf(e.ID)), l.Name(textOf(e.Parent)), l.Name(textOf(e.Agent))
 	n.run, n.call, n.under, n.turn = l.Name(e.text("interactionId")), l.Name(e.text("toolCallId")), l.Name(e.text("parentToolCallId")), l.Name(e.text("turnId"))
-	n.hidden = string(e.Ephemeral) == "true"
-	l.newer = l.newer || n.agent != 0
+	n.hidden, l.newer = string(e.Ephemeral) == "true", l.newer || n.agent != 0
 	switch n.kind {
 	case start:
-		l.id, l.began = e.text("sessionId"), true
-		l.folder = textOf(membersOf(e.members["context"])["cwd"])
+		l.began = true
 	case prompt:
-		if from, delegated := strings.CutPrefix(e.text("source"), "agent-"); delegated {
-			n.delegated, l.from[i], l.asked[i] = true, from, session.DigestOf(e.text("content"))
-		}
+		l.from[i], n.delegated = strings.CutPrefix(e.text("source"), "agent-")
+		l.asked[i] = task{said: session.DigestOf(e.text("content"))}
 	case answer:
 		n.from = int32(len(l.calls))
 		for _, r := range e.requests() {
-			call := l.Name(r.ID)
+			call := l.Name(textOf(r.ID))
 			if _, again := l.made[call]; !again {
-				l.made[call] = int32(i)
+				l.made[call] = i
 			}
-			if l.calls = append(l.calls, call); r.Name == "task" {
+			if l.calls = append(l.calls, call); textOf(r.Name) == "task" {
 				args := membersOf(r.Args)
 				l.tasks[call] = task{session.DigestOf(textOf(args["prompt"])), textOf(args["mode"]) != "background"}
 			}
@@ -256,18 +246,18 @@ func (l *log) fillNode(i int, n *node, e *event) {
 	case usage:
 		n.under = l.Name(textOf(membersOf(e.members["usage"])["parentToolCallId"]))
 	case childStart:
-		a := &l.agents[l.agentOf(n)]
+		key := n.agent
+		if key == 0 { // up to 1.0.24 agents had no names
+			key = n.call
+		}
+		a := &l.agents[l.agentOf(key)]
 		a.call, a.name, a.title, a.parent = n.call, e.text("agentName"), e.text("agentDisplayName"), e.text("parentId")
-		l.starts[n.call] = l.index[a.key]
+		l.starts[n.call] = l.index[key]
 	}
 }
 
-// agentOf is the index of the agent that a line of its own names.
-func (l *log) agentOf(n *node) int32 {
-	key := n.agent
-	if key == 0 && n.kind == childStart { // up to 1.0.24 agents had no names
-		key = n.call
-	}
+// agentOf is the index of the agent with a key, a new one if there is none.
+func (l *log) agentOf(key filelog.Name) int32 {
 	at, known := l.index[key]
 	if !known && key != 0 {
 		at = int32(len(l.agents))

@@ -1,7 +1,6 @@
 package copilot
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,24 +11,23 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
-	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/filelog"
 )
 
-// mend is a value that lets a line load.
+// mend is a value that lets a line load: JSON, "" where it leaves.
 type mend struct {
 	flaw
-	value *string // JSON; nil takes the value out
-	guess bool    // nothing in the file says that it is so
+	value string
+	guess bool // nothing in the file says that it is so
 }
 
 // mended is a line with its mends.
-func mended(text []byte, mends []mend) []byte {
+func mended(text []byte, mends ...mend) []byte {
 	for _, m := range mends {
-		var value []byte
-		if m.value != nil {
-			value = []byte(*m.value)
+		value := []byte(m.value)
+		if m.value == "" {
+			value = nil
 		}
 		if now, err := jsonedit.SetValue(text, m.pointer, value); err == nil {
 			text = now
@@ -38,160 +36,141 @@ func mended(text []byte, mends []mend) []byte {
 	return text
 }
 
+// mendsOf are those of a line.
+func (l *log) mendsOf(i int) []mend {
+	if t := l.trouble[i]; t != nil && !t.gone {
+		return t.mends
+	}
+	return nil
+}
+
 // mendLines finds out what lets each line load that does not fit. The session is read as if that were
 // done; what nothing mends has to leave.
 func (l *log) mendLines(lines *filelog.Window) error {
-	for _, i := range slices.Sorted(maps.Keys(l.flaws)) {
-		text, err := lines.Line(l.nodes[i].Span)
+	for _, i := range slices.Sorted(maps.Keys(l.trouble)) {
+		t, was := l.trouble[i], l.nodes[i]
+		text, err := lines.Line(was.Span)
 		if err != nil {
 			return err
 		}
 		text = slices.Clone(text)
 		for range 2 { // an object that is put in place of another value can lack members
-			e, _ := parseEvent(mended(text, l.mends[i]))
+			e := parseEvent(mended(text, t.mends...))
+			if e == nil || was.kind == unread {
+				break
+			}
 			for _, f := range e.checkEvent() {
 				m := mend{flaw: f}
-				if m.wanted {
-					said, how := l.findValue(i, &e, f, lines)
-					if m.value, m.guess = &said, how == guessed; how == unknown {
-						l.gone[i] = true
-					}
+				if f.wanted {
+					m.value, m.guess = l.findValue(i, e, f.pointer, lines)
+					t.gone = t.gone || m.value == ""
 				}
-				l.mends[i] = append(l.mends[i], m)
+				t.mends = append(t.mends, m)
 			}
 		}
-		n := node{Span: l.nodes[i].Span, number: l.nodes[i].number, open: l.nodes[i].open, passed: l.nodes[i].passed}
-		e, _ := parseEvent(mended(text, l.mends[i]))
-		l.fillNode(i, &n, &e)
-		if l.gone[i] = l.gone[i] || len(e.checkEvent()) > 0; l.gone[i] {
-			n = node{Span: n.Span, number: n.number, kind: unread, id: n.id, parent: n.parent}
-			l.wrong[i] = l.flaws[i][0].says
-			delete(l.mends, i)
+		if was.kind == unread {
+			continue
 		}
+		n := node{Span: was.Span, number: was.number, open: was.open, passed: was.passed}
+		if e := parseEvent(mended(text, t.mends...)); e != nil {
+			l.fillNode(i, &n, e)
+			t.gone = t.gone || len(e.checkEvent()) > 0
+		}
+		if t.gone {
+			n = node{Span: was.Span, number: was.number, kind: unread, id: n.id, parent: n.parent}
+		}
+		l.ids[was.id]--
+		l.ids[n.id]++
 		l.nodes[i] = n
 	}
 	return nil
 }
 
-// certainty is how a value is known.
-type certainty uint8
+// fixed are values that nothing but the type of the line decides, and nobody is sent.
+var fixed = map[string]string{
+	"session.start /data/version": "1", "session.start /data/producer": `"` + producer + `"`, "session.start /data/copilotVersion": `"` + lastVersion + `"`,
+	"system.message /data/role": `"system"`, "system.message /data/content": `""`, // which is made anew
+}
 
-const (
-	unknown certainty = iota
-	guessed
-	known
-)
+// likely are values in place of what nothing tells.
+var likely = map[string]string{
+	"assistant.message /data/content": `""`, "system.notification /data/content": `""`, "tool.execution_complete /data/success": "false",
+	"tool.execution_complete /data/result/content": `""`, "tool.execution_complete /data/error/message": `""`,
+}
 
-// findValue finds the value that a line lacks: in the line itself, or in its partners.
-func (l *log) findValue(i int, e *event, f flaw, lines *filelog.Window) (value string, how certainty) {
-	is := func(text string) (string, certainty) { return string(docedit.QuoteText(text)), known }
+// quoted is a text as JSON, "" for none.
+func quoted(text string) string {
+	if text == "" {
+		return ""
+	}
+	return string(docedit.QuoteText(text))
+}
+
+// findValue finds the value that a line lacks: in the line itself, or in its partners. "" for none.
+func (l *log) findValue(i int, e *event, pointer string, lines *filelog.Window) (value string, guess bool) {
+	n, field := &l.nodes[i], e.Type+" "+pointer
 	has := func(name string) bool { return len(e.members[name]) > 0 && e.members[name].Kind() != 'n' }
-	switch f.pointer {
-	case "/id":
-		if next := i + 1; next < len(l.nodes) && isUUID().MatchString(l.Text(l.nodes[next].parent)) && !l.hasLine(l.nodes[next].parent) {
-			return is(l.Text(l.nodes[next].parent))
-		}
-		return is(l.deriveUUID(fmt.Sprint(i, l.nodes[i].Offset)))
-	case "/timestamp":
-		return l.nearestTime(i, lines), known
-	case "/parentId":
-		if i > 0 && l.nodes[i-1].id != 0 {
-			return is(l.Text(l.nodes[i-1].id))
-		}
-		return "null", known
+	switch {
+	case pointer == "/id" && i+1 < len(l.nodes) && isUUID().MatchString(l.Text(l.nodes[i+1].parent)) && l.ids[l.nodes[i+1].parent] == 0:
+		value = quoted(l.Text(l.nodes[i+1].parent))
+	case pointer == "/id", field == "assistant.message /data/messageId":
+		value = quoted(l.DeriveUUID(fmt.Sprint(pointer, i, n.Offset)))
+	case pointer == "/timestamp":
+		value = l.nearestTime(i, lines)
+	case pointer == "/parentId" && i > 0 && l.nodes[i-1].id != 0:
+		value = quoted(l.Text(l.nodes[i-1].id))
+	case pointer == "/parentId":
+		value = "null"
+	case field == "session.start /data/sessionId":
+		value = quoted(l.session)
+	case field == "session.start /data/startTime", field == "session.resume /data/resumeTime":
+		value = l.nearestTime(i+1, lines)
+	case field == "session.resume /data/eventCount":
+		value = strconv.Itoa(i)
+	case field == "session.compaction_complete /data/success":
+		value = strconv.FormatBool(has("summaryContent"))
+	case field == "tool.execution_complete /data/success" && (has("result") || has("error")):
+		value = strconv.FormatBool(has("result"))
+	case strings.HasSuffix(field, " /data/turnId"):
+		value = quoted(l.lastTurn(i))
+	case field == "assistant.message /data/content" && len(e.requests()) > 0:
+		value = `""`
+	case field == "user.message /data/content" && has("transformedContent"):
+		_, said, _ := strings.Cut(e.text("transformedContent"), "</current_datetime>\n\n")
+		value = string(docedit.QuoteText(said))
+	case field == "tool.execution_complete /data/toolCallId", field == "tool.execution_start /data/toolCallId":
+		return l.lackingCall(i)
+	case field == "tool.execution_start /data/toolName":
+		value = quoted(textOf(l.requestOf(n.call, lines).Name))
+	case strings.HasPrefix(field, "assistant.message /data/toolRequests/"):
+		value = quoted(l.findRequest(i, e, strings.Split(pointer, "/"), lines))
+	case strings.HasPrefix(field, "subagent."):
+		value = quoted(l.findOfChild(i, strings.TrimPrefix(pointer, "/data/"), lines))
+	default:
+		value = fixed[field]
 	}
-	field := strings.TrimPrefix(f.pointer, "/data/")
-	switch e.Type + " " + field {
-	case "session.start sessionId":
-		return is(l.session)
-	case "session.start version":
-		return "1", known
-	case "session.start producer":
-		return is(producer)
-	case "session.start copilotVersion":
-		return is(lastVersion)
-	case "session.start startTime", "session.resume resumeTime":
-		return l.nearestTime(i+1, lines), known
-	case "session.resume eventCount":
-		return strconv.Itoa(i), known
-	case "session.compaction_complete success":
-		return strconv.FormatBool(has("summaryContent")), known
-	case "assistant.turn_start turnId", "assistant.turn_end turnId":
-		return is(l.lastTurn(i))
-	case "assistant.message messageId":
-		return is(l.deriveUUID(fmt.Sprint("message", i, l.nodes[i].Offset)))
-	case "assistant.message content":
-		if len(e.requests()) > 0 {
-			return `""`, known
-		}
-		return `""`, guessed
-	case "user.message content":
-		if has("transformedContent") {
-			_, said, _ := strings.Cut(e.text("transformedContent"), "</current_datetime>\n\n")
-			return is(said)
-		}
-	case "system.message role":
-		return `"system"`, known
-	case "system.message content": // the next one is made anew
-		return `""`, known
-	case "system.notification content", "tool.execution_complete result/content", "tool.execution_complete error/message":
-		return `""`, guessed
-	case "tool.execution_complete success":
-		if has("result") || has("error") {
-			return strconv.FormatBool(has("result")), known
-		}
-		return "false", guessed
-	case "tool.execution_complete toolCallId", "tool.execution_start toolCallId":
-		return l.lackingCall(i, l.nodes[i].kind)
-	case "tool.execution_start toolName":
-		return l.partnerValue(l.made, l.nodes[i].call, lines, func(e *event) string {
-			for _, r := range e.requests() {
-				if r.ID == l.Text(l.nodes[i].call) {
-					return r.Name
-				}
-			}
-			return ""
-		})
+	if value == "" {
+		return likely[field], true
 	}
-	if nth, member, _ := strings.Cut(strings.TrimPrefix(field, "toolRequests/"), "/"); e.Type == "assistant.message" && nth != field {
-		return l.findRequest(i, e, nth, member, lines)
-	}
-	if strings.HasPrefix(e.Type, "subagent.") {
-		return l.findOfChild(i, field, lines)
-	}
-	return "", unknown
-}
-
-// hasLine reports whether a line has an id.
-func (l *log) hasLine(id filelog.Name) bool {
-	return slices.ContainsFunc(l.nodes, func(n node) bool { return n.id == id })
-}
-
-// deriveUUID derives an identifier that nothing has, the same for the same seed.
-func (l *log) deriveUUID(seed string) string {
-	for n := 0; ; n++ {
-		sum := sha256.Sum256(fmt.Appendf(nil, "sessctl %d\n%s", n, seed))
-		sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80 // RFC 9562: its bits are of no time, name or chance
-		if id := fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16]); !l.Known(id) {
-			return id
-		}
-	}
+	return value, false
 }
 
 // eventAt reads a line as it is to be.
-func (l *log) eventAt(i int, lines *filelog.Window) (e event) {
+func (l *log) eventAt(i int, lines *filelog.Window) *event {
 	if text, err := lines.Line(l.nodes[i].Span); err == nil {
-		e, _ = parseEvent(mended(text, l.mends[i]))
+		if e := parseEvent(mended(text, l.mendsOf(i)...)); e != nil {
+			return e
+		}
 	}
-	return e
+	return &event{}
 }
 
-// nearestTime is the time of the last line before another one that has one, or the first behind it.
+// nearestTime is the time of the last line before another one that has one, or else of the first behind it.
 func (l *log) nearestTime(i int, lines *filelog.Window) string {
-	for k := range len(l.nodes) {
+	for k := range 2 * len(l.nodes) {
 		at := i - 1 - k
 		if at < 0 {
-			at = k
+			at = min(k, len(l.nodes)-1)
 		}
 		if e := l.eventAt(at, lines); e.Time.Kind() == '"' && !slices.ContainsFunc(e.checkEvent(), func(f flaw) bool { return f.pointer == "/timestamp" }) {
 			return string(e.Time)
@@ -210,47 +189,41 @@ func (l *log) lastTurn(i int) string {
 	return "0"
 }
 
-// lackingCall is the call of the last answer before a line that has no such line yet.
-func (l *log) lackingCall(i int, of kind) (value string, how certainty) {
+// lackingCall is the call of the last answer before a line that has no such line yet: a guess where there are several.
+func (l *log) lackingCall(i int) (value string, guess bool) {
 	var open []filelog.Name
 	for k := i - 1; k >= 0 && len(open) == 0; k-- {
 		if n := &l.nodes[k]; n.kind == answer && n.agent == l.nodes[i].agent {
 			open = slices.Clone(l.callsOf(n))
 		}
 	}
-	for k := range l.nodes {
-		if n := &l.nodes[k]; n.kind == of {
-			open = slices.DeleteFunc(open, func(call filelog.Name) bool { return call == n.call })
-		}
-	}
+	open = slices.DeleteFunc(open, func(call filelog.Name) bool {
+		return slices.ContainsFunc(l.nodes, func(n node) bool { return n.kind == l.nodes[i].kind && n.call == call })
+	})
 	if len(open) == 0 {
-		return "", unknown
+		return "", false
 	}
-	how = guessed
-	if len(open) == 1 {
-		how = known
-	}
-	return string(docedit.QuoteText(l.Text(open[0]))), how
+	return quoted(l.Text(open[0])), len(open) > 1
 }
 
-// partnerValue is what the line says that a table has for a call.
-func (l *log) partnerValue(table map[filelog.Name]int32, call filelog.Name, lines *filelog.Window, say func(*event) string) (string, certainty) {
-	if at, there := table[call]; there && call != 0 {
-		if e := l.eventAt(int(at), lines); say(&e) != "" {
-			return string(docedit.QuoteText(say(&e))), known
+// requestOf is a call as an answer has it.
+func (l *log) requestOf(call filelog.Name, lines *filelog.Window) (r request) {
+	if at, made := l.made[call]; made && call != 0 {
+		list := l.eventAt(at, lines).requests()
+		if n := slices.IndexFunc(list, func(r request) bool { return textOf(r.ID) == l.Text(call) }); n >= 0 {
+			return list[n]
 		}
 	}
-	return "", unknown
+	return r
 }
 
 // findRequest finds the id or the tool of a call: the line says it that the tool began with.
-func (l *log) findRequest(i int, e *event, nth, member string, lines *filelog.Window) (string, certainty) {
-	var list []struct {
-		ID jsontext.Value `json:"toolCallId"`
-	}
-	k, err := strconv.Atoi(nth)
-	if _ = jsonscan.Exact.Unmarshal(e.members["toolRequests"], &list); err != nil || k >= len(list) {
-		return "", unknown
+func (l *log) findRequest(i int, e *event, pointer []string, lines *filelog.Window) string {
+	const nth, member = 3, 4 // "", "data", "toolRequests"
+	list := e.requests()
+	k, err := strconv.Atoi(pointer[nth])
+	if err != nil || k >= len(list) {
+		return ""
 	}
 	lacking := 0 // calls before it without an id
 	for _, r := range list[:k] {
@@ -258,64 +231,47 @@ func (l *log) findRequest(i int, e *event, nth, member string, lines *filelog.Wi
 			lacking++
 		}
 	}
-	for at := i + 1; at < len(l.nodes); at++ {
+	for at := i + 1; at < len(l.nodes) && (l.nodes[at].kind != answer || l.nodes[at].agent != l.nodes[i].agent); at++ {
 		n := &l.nodes[at]
 		_, elsewhere := l.made[n.call]
 		switch {
-		case n.kind == answer && n.agent == l.nodes[i].agent:
-			return "", unknown
-		case n.kind != began && (n.kind != result || member == "name") || n.agent != l.nodes[i].agent:
-		case member == "name" && l.Text(n.call) == textOf(list[k].ID):
-			tool := l.eventAt(at, lines)
-			return string(docedit.QuoteText(tool.text("toolName"))), known
-		case member == "toolCallId" && n.call != 0 && !elsewhere && !slices.ContainsFunc(list, func(r struct {
-			ID jsontext.Value `json:"toolCallId"`
-		}) bool {
-			return textOf(r.ID) == l.Text(n.call)
-		}):
+		case n.kind != began || n.agent != l.nodes[i].agent:
+		case pointer[member] == "name" && l.Text(n.call) == textOf(list[k].ID):
+			return l.eventAt(at, lines).text("toolName")
+		case pointer[member] != "name" && n.call != 0 && !elsewhere:
 			if lacking--; lacking < 0 {
-				return string(docedit.QuoteText(l.Text(n.call))), known
+				return l.Text(n.call)
 			}
 		}
 	}
-	return "", unknown
+	return ""
 }
 
 // findOfChild finds what another line of a sub-agent says, or the call that started it.
-func (l *log) findOfChild(i int, field string, lines *filelog.Window) (string, certainty) {
-	call := l.nodes[i].call
+func (l *log) findOfChild(i int, field string, lines *filelog.Window) string {
+	call, agent := l.nodes[i].call, l.nodes[i].agent
 	for k := range l.nodes {
 		n := &l.nodes[k]
-		if k == i || n.call != call && (n.agent == 0 || n.agent != l.nodes[i].agent) {
-			continue
-		}
-		if field == "toolCallId" && n.under != 0 {
-			return string(docedit.QuoteText(l.Text(n.under))), known
-		}
-		if e := l.eventAt(k, lines); (n.kind == childStart || n.kind == childEnd) && e.text(field) != "" {
-			return string(docedit.QuoteText(e.text(field))), known
+		switch said := ""; {
+		case k == i || n.call != call && (n.agent == 0 || n.agent != agent):
+		case field == "toolCallId" && n.under != 0:
+			return l.Text(n.under)
+		case n.kind == childStart || n.kind == childEnd:
+			if said = l.eventAt(k, lines).text(field); said != "" {
+				return said
+			}
 		}
 	}
 	argument := map[string]string{"agentName": "agent_type", "agentDisplayName": "name", "agentDescription": "description"}[field]
-	return l.partnerValue(l.made, call, lines, func(e *event) string {
-		for _, r := range e.requests() {
-			if args := membersOf(r.Args); r.ID == l.Text(call) {
-				return textOf(args[argument])
-			}
-		}
-		return ""
-	})
+	return textOf(membersOf(l.requestOf(call, lines).Args)[argument])
 }
 
 // startLine is the first line of a session that has lost it.
 func (l *log) startLine(lines *filelog.Window) []byte {
-	first, id := l.nearestTime(0, lines), l.deriveUUID(l.session)
-	for i := range l.nodes {
-		if parent := l.nodes[i].parent; parent != 0 && !l.hasLine(parent) {
-			id = l.Text(parent)
-		}
-		break
+	first, id := jsontext.Value(l.nearestTime(0, lines)), l.DeriveUUID(l.session)
+	if parent := l.nodes[0].parent; parent != 0 && l.ids[parent] == 0 {
+		id = l.Text(parent)
 	}
-	data, _ := json.Marshal(map[string]any{"sessionId": l.session, "version": 1, "producer": producer, "copilotVersion": lastVersion, "startTime": jsontext.Value(first)})
+	data, _ := json.Marshal(map[string]any{"sessionId": l.session, "version": 1, "producer": producer, "copilotVersion": lastVersion, "startTime": first})
 	return fmt.Appendf(nil, `{"type":"session.start","data":%s,"id":%q,"timestamp":%s,"parentId":null}`, data, id, first)
 }

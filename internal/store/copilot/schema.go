@@ -54,8 +54,7 @@ var expected = map[byte]string{'s': "a string", 'i': "i64", 'n': "a number", 'b'
 type flaw struct {
 	pointer string
 	says    string // in the runtime's words
-	absent  bool
-	wanted  bool // it has to be there
+	wanted  bool   // it has to be there
 }
 
 // isUUID and isNumber are forms of values. A number that is quoted in a message tells nothing.
@@ -106,9 +105,9 @@ func checkFields(name, pointer string, object map[string]jsontext.Value) (flaws 
 		at := pointer + "/" + f.name
 		switch {
 		case !there && !f.absent:
-			flaws = append(flaws, flaw{at, "missing field `" + f.name + "`", true, true})
+			flaws = append(flaws, flaw{at, "missing field `" + f.name + "`", true})
 		case there && !(f.null && v.Kind() == 'n') && !fits(v, f.kind):
-			flaws = append(flaws, flaw{at, "invalid type: " + describeValue(v) + ", expected " + expected[f.kind], false, !f.absent})
+			flaws = append(flaws, flaw{at, "invalid type: " + describeValue(v) + ", expected " + expected[f.kind], !f.absent})
 		case there && schema()[name+"/"+f.name] != nil && f.kind == 'o' && v.Kind() == '{':
 			flaws = append(flaws, checkFields(name+"/"+f.name, at, membersOf(v))...)
 		case there && schema()[name+"/"+f.name] != nil && v.Kind() == '[':
@@ -122,26 +121,20 @@ func checkFields(name, pointer string, object map[string]jsontext.Value) (flaws 
 	return flaws
 }
 
-// membersOf are the members of an object, nil for another value.
-func membersOf(v jsontext.Value) (members map[string]jsontext.Value) {
-	_ = jsonscan.Exact.Unmarshal(v, &members)
-	return members
-}
-
 // checkEvent holds a line against what the runtime insists on. A line without a type is passed over.
 func (e *event) checkEvent() (flaws []flaw) {
-	envelope := func(pointer, must string, v jsontext.Value, ok bool) {
+	envelope := func(pointer, must string, ok bool) {
 		if !ok {
-			flaws = append(flaws, flaw{pointer, "invalid session event envelope: `" + pointer[1:] + "` must be " + must, len(v) == 0, pointer != "/agentId" && pointer != "/ephemeral"})
+			flaws = append(flaws, flaw{pointer, "invalid session event envelope: `" + pointer[1:] + "` must be " + must, pointer != "/agentId" && pointer != "/ephemeral"})
 		}
 	}
 	_, err := time.Parse(time.RFC3339, textOf(e.Time))
-	envelope("/id", "a UUID string", e.ID, isUUID().MatchString(textOf(e.ID)))
-	envelope("/timestamp", "an ISO 8601 date-time string with a timezone offset", e.Time, err == nil)
-	envelope("/parentId", "a UUID string or null", e.Parent, e.Parent.Kind() == 'n' || isUUID().MatchString(textOf(e.Parent)))
-	envelope("/agentId", "a string", e.Agent, len(e.Agent) == 0 || e.Agent.Kind() == '"')
-	envelope("/ephemeral", "a boolean", e.Ephemeral, len(e.Ephemeral) == 0 || fits(e.Ephemeral, 'b'))
-	envelope("/data", "an object", e.Data, e.Data.Kind() == '{')
+	envelope("/id", "a UUID string", isUUID().MatchString(textOf(e.ID)))
+	envelope("/timestamp", "an ISO 8601 date-time string with a timezone offset", err == nil)
+	envelope("/parentId", "a UUID string or null", e.Parent.Kind() == 'n' || isUUID().MatchString(textOf(e.Parent)))
+	envelope("/agentId", "a string", len(e.Agent) == 0 || e.Agent.Kind() == '"')
+	envelope("/ephemeral", "a boolean", len(e.Ephemeral) == 0 || fits(e.Ephemeral, 'b'))
+	envelope("/data", "an object", e.Data.Kind() == '{')
 	if e.Data.Kind() != '{' {
 		return flaws
 	}
