@@ -53,11 +53,32 @@ func listLocations(home string) []string {
 // listFiles lists the files of events of a folder: of that of Copilot CLI, of its sessions, or of one
 // of these. Backups of repairs hold the sessions once more.
 func listFiles(root *os.Root) (names []string) {
-	for _, form := range []string{"session-state/*/" + events, "*/" + events, events} {
-		found, _ := fs.Glob(root.FS(), form) // its one error is a bad pattern
-		names = append(names, slices.DeleteFunc(found, func(name string) bool { return strings.Contains(name, ".sessctl-") })...)
+	for _, top := range []string{"session-state", "."} {
+		for _, folder := range listFolder(root, top, "") {
+			info, err := root.Stat(folder) // nobody waits for a pipe
+			if err != nil || !info.IsDir() || strings.Contains(folder, ".sessctl-") {
+				continue
+			}
+			if _, err := root.Lstat(path.Join(folder, events)); err == nil {
+				names = append(names, path.Join(folder, events))
+			}
+		}
 		if len(names) > 0 {
-			break
+			return names
+		}
+	}
+	if _, err := root.Lstat(events); err == nil {
+		names = append(names, events)
+	}
+	return names
+}
+
+// listFolder lists what begins with a text in a folder.
+func listFolder(root *os.Root, folder, prefix string) (names []string) {
+	entries, _ := fs.ReadDir(root.FS(), folder) // what cannot be listed is not there
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), prefix) {
+			names = append(names, path.Join(folder, e.Name()))
 		}
 	}
 	return names
@@ -135,7 +156,7 @@ func storeFacts(src *store.Source) session.Store {
 		Versions: "written by Copilot CLI 1.0.24 to " + lastVersion,
 		Children: session.Children{ChildrenClosed: true},
 		Reader:   session.Reader{Retells: session.Retelling{Bare: true}},
-		Keys:     session.Keys{Renumbers: true},
+		Keys:     session.Keys{Renumbers: true, KeepsIDs: true},
 	}
 }
 
@@ -143,8 +164,7 @@ func storeFacts(src *store.Source) session.Store {
 // its number alone, which may be that of another process by now, or of another container.
 func writerOf(root *os.Root, name string) session.Writer {
 	writer := session.WriterDead
-	notes, _ := fs.Glob(root.FS(), path.Join(path.Dir(name), "inuse.*")) // its one error is a bad pattern
-	for _, note := range notes {
+	for _, note := range listFolder(root, path.Dir(name), "inuse.") {
 		stem, isHold := strings.CutSuffix(note, ".hold")
 		if isHold {
 			switch locked, known := isLocked(root, note); {

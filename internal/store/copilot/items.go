@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -297,8 +296,7 @@ type keptLine struct {
 
 // readKept reads the lines of backups.
 func (r *reader) readKept(ctx context.Context) {
-	backups, _ := fs.Glob(r.file.Root.FS(), r.file.Name+".backup-before-recovery-*") // its one error is a bad pattern
-	for _, backup := range backups {
+	for _, backup := range listFolder(r.file.Root, path.Dir(r.file.Name), path.Base(r.file.Name)+".backup-before-recovery-") {
 		file, err := filelog.Open(r.file.Root, backup)
 		if err != nil {
 			continue
