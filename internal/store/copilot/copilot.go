@@ -150,7 +150,7 @@ func storeFacts(src *store.Source) session.Store {
 				"SC101": instead + "; 1.0.24 sends the call alone, and the provider refuses that",
 				"SC103": "leaves the result out of requests; 1.0.24 sends it, and the provider refuses that",
 				"SC104": instead, "SC105": instead, "SC112": instead, "SC106": "sends the first of them", "SC107": "sends the first of them",
-				"SC201": instead + ", behind the second call", "SC202": "sends both calls",
+				"SC201": instead + ", after the second call", "SC202": "sends both calls",
 			},
 		},
 		Versions: "written by Copilot CLI 1.0.24 to " + lastVersion,

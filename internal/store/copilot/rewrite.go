@@ -136,7 +136,7 @@ func (f *rewrite) placeResult(items []change.Item, at int) error {
 		made--
 	}
 	if made < 0 {
-		return refuse("a repair adds and moves only results, each behind its call")
+		return refuse("a repair adds and moves only results, each after its call")
 	}
 	call := f.at[items[made].Is.Key]
 	last := call
