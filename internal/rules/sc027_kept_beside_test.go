@@ -14,7 +14,7 @@ func TestSC027KeptBeside(t *testing.T) {
 	runCases(t, []ruleCase{
 		{name: "a line that somebody has to look at", tree: quiet, tweak: ofSession(line), want: "SC027 warning P\nmanual:", says: "is not in the file"},
 		{
-			name: "the result of a call that has none, which SC101 puts back", tweak: ofSession(result), 
+			name: "the result of a call that has none, which SC101 puts back", tweak: ofSession(result),
 			tree: `
 P
   user

@@ -18,9 +18,9 @@ var outOfSchema = rules.Rule{
 			fix.Title = "remove the record; the receipt keeps its bytes"
 			fix.Edits = []session.Edit{{Op: session.Quarantine, Ref: found.Ref}}
 		case *f.Default == "":
-			fix.Title, fix.Edits[0].Value = "take the value out; the receipt keeps it", nil
+			fix.Title, fix.Edits[0].Value = "take out "+f.Field+"; the receipt keeps it", nil
 		default:
-			fix.Title = "write " + *f.Default + " there"
+			fix.Title = "write " + *f.Default + " at " + f.Field
 		}
 		if f.Remedy != "" {
 			fix.Title = f.Remedy
