@@ -268,15 +268,17 @@ func (r *reader) fileFaults() (list []session.Fault) {
 	if !r.began {
 		list = append(list, session.Fault{Kind: session.OutOfSchema, Unloads: true, Field: "line 0", Default: new("session.start"), Detail: "the first line, session.start, is missing, so Copilot CLI does not load the session: Session file is corrupted or incompatible"})
 	}
+	answered := map[*filelog.Run][]string{}
+	for i := range r.nodes {
+		if n := &r.nodes[i]; n.kind == result && n.passed {
+			run := filelog.RunAt(r.runs, n.Offset)
+			answered[run] = append(answered[run], r.Text(n.call))
+		}
+	}
 	for _, run := range r.runs {
 		f := session.Fault{Kind: session.Undecodable, Field: run.Name(), Passed: true, Default: new("each record on its own line")}
 		f.Detail, f.Remedy = run.Describe()
-		for i := range r.nodes {
-			if n := &r.nodes[i]; n.kind == result && filelog.RunAt(r.runs, n.Offset) == run {
-				f.Calls = append(f.Calls, r.Text(n.call))
-			}
-		}
-		if len(f.Calls) > 0 {
+		if f.Calls = answered[run]; len(f.Calls) > 0 {
 			f.Detail += "; the results of these calls are there, and the model does not see them: " + strings.Join(f.Calls, ", ")
 		}
 		f.Detail += ". Copilot CLI drops such lines when it resumes the session, so repair it before"

@@ -104,8 +104,9 @@ func (f *rewrite) setValue(e session.Edit) error {
 		return nil
 	}
 	_, pointer, named := strings.Cut(e.Field, " /")
-	m, i := mend{flaw: flaw{pointer: "/" + pointer}}, len(f.nodes)-1
-	for i >= 0 && f.nameLine(i, m.pointer) != e.Field {
+	m, i, number := mend{flaw: flaw{pointer: "/" + pointer}}, len(f.nodes)-1, int32(0)
+	_, _ = fmt.Sscanf(e.Field, "line %d", &number) // else no line has it
+	for i >= 0 && (f.nodes[i].number != number || f.nameLine(i, m.pointer) != e.Field) {
 		i--
 	}
 	if !named || i < 0 {
