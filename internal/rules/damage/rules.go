@@ -15,4 +15,6 @@ var Rules = append([]*rules.Rule{
 	&historyDeleted,
 	&foreignOwner,
 	&outOfSchema,
+	&hiddenRecord,
+	&keptBeside,
 }, faults...)
