@@ -48,3 +48,13 @@ func isStill(file *os.File, path string) error {
 	}
 	return nil
 }
+
+// IsLocked reports whether another process has locked an open file, and whether that can be known.
+// For a moment it shares the lock with those that wait for none.
+func IsLocked(file *os.File) (locked, known bool) {
+	err := syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	if err == nil {
+		err = syscall.Flock(int(file.Fd()), syscall.LOCK_UN)
+	}
+	return errors.Is(err, syscall.EWOULDBLOCK), err == nil || errors.Is(err, syscall.EWOULDBLOCK)
+}

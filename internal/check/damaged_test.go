@@ -80,10 +80,10 @@ var onlyInStreams = []string{
 
 // TestEveryRuleHasADamagedStore: but for SC000, which needs a mistake of sessctl,
 // SC001, which needs a damaged file, SC102, which needs a process, SC020, SC021 and SC023, which
-// need a transcript of Claude Code (its adapter's tests) as SC607 to SC609 do, SC024, SC028 and SC030,
-// which need stores of Mastra, of Codex and of the OpenAI Agents SDK (likewise), those that need a recording, and those that run only where they are asked for, which have tests on several stores.
+// need a transcript of Claude Code (its adapter's tests) as SC607 to SC609 do, SC024 to SC028 and SC030,
+// which need stores of Mastra, of Copilot CLI, of Codex and of the OpenAI Agents SDK (likewise), those that need a recording, and those that run only where they are asked for, which have tests on several stores.
 func TestEveryRuleHasADamagedStore(t *testing.T) {
-	elsewhere := []string{"SC000", "SC001", "SC020", "SC021", "SC023", "SC024", "SC028", "SC030", "SC102", "SC607", "SC608", "SC609"}
+	elsewhere := []string{"SC000", "SC001", "SC020", "SC021", "SC023", "SC024", "SC025", "SC026", "SC027", "SC028", "SC030", "SC102", "SC607", "SC608", "SC609"}
 	streams := slices.Collect(maps.Values(damagedStreams(t)))
 	for _, r := range catalogue.All {
 		database := slices.ContainsFunc(damaged, func(d damagedDatabase) bool { return d.rule == r.ID }) ||

@@ -29,7 +29,7 @@ func (s *Subject) ArrangedMessages() []Sent {
 	}
 	list, indexes := make([]Sent, 0, len(s.Items)-s.Start), make([]int, len(s.Items))
 	for i := s.Start; i < len(s.Items); i++ {
-		if indexes[i] = i; s.Items[i].OnWire() {
+		if indexes[i] = i; s.Items[i].OnWire() && !s.Items[i].Passed {
 			list = append(list, s.messageOfOne(indexes[i:i+1:i+1]))
 		}
 	}

@@ -39,6 +39,9 @@ const (
 	Unnamed                             // Detail: what names none of the records, and what becomes of them
 	SharedOrdinal                       // Field: the key; Detail: which records have one, or go back; Default: from which one on to number them anew
 	ForeignOwner                        // Field: the column; Detail: whose the record is, "" for nobody's; Default: whose its session is
+	OutOfSchema                         // Field: which value; Detail: what the runtime says to it
+	HiddenRecord                        // Field: the mark; Detail: which record the model does not see because of it
+	KeptBeside                          // Detail: which record a backup of the runtime holds, and the store lacks; Default: the text of a result
 )
 
 // Fault is one such defect at one place.
@@ -63,6 +66,8 @@ type Fault struct {
 	Harmless bool    // a SchemaUnknown that keeps nothing known from being read and repaired, or a TornLine that is being written
 	Default  *string // the value that a repair may set, nil when there is none
 	Loses    bool    // Default is in place of content or state, which the receipt keeps
+	Guess    bool    // Default is likely, and nothing tells that it is so
+	Failed   bool    // Default is the text of a result that is an error
 	Position int64   // that of the item with Default, where it is another one; else 0
 	// Calls are those that a record which was not read makes or answers, as far as what is
 	// left of it tells.

@@ -168,6 +168,10 @@ type Item struct {
 	// Copied: what it says is stored in the session that is its Home, too.
 	Copied bool
 
+	// Passed: the runtime passes over its record as it is stored, and so sends nothing of it, though it can be
+	// read; a fault says why.
+	Passed bool
+
 	// Note: a user's message that asks nothing: a command of the program and what it printed, a
 	// notification, that a person interrupted it.
 	Note bool

@@ -331,3 +331,13 @@ func (t *Tree) Conversations() []*Tree {
 	}
 	return parts
 }
+
+// SpreadTimes lets the times of the session reach to another one.
+func (s *Session) SpreadTimes(at time.Time) {
+	if !at.IsZero() && (s.Created.IsZero() || at.Before(s.Created)) {
+		s.Created = at
+	}
+	if at.After(s.Updated) {
+		s.Updated = at
+	}
+}

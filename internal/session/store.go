@@ -170,6 +170,8 @@ type Keys struct {
 	// Refuses is what the store does not take of results that tools gave: a clause, "" where
 	// nothing is known.
 	Refuses string
+	// KeepsIDs: no repair gives a call another id.
+	KeepsIDs bool
 	// PartsTexts: a blank text can leave a message whatever else that says.
 	PartsTexts bool
 	// Omits: blocks can leave a message, with a note in their place where they were media.

@@ -115,6 +115,22 @@ var faults = []*rules.Rule{
 		}),
 	},
 	{
+		ID: "SC026", Name: "hidden-record", Severity: rules.Warning, Safety: rules.Kept, Scope: rules.PerTree, Since: "0.1.0",
+		Title: "a mark on a stored message keeps it from the model",
+		Run: rules.ReportFaults(session.HiddenRecord, func(_ *rules.Pass, found *rules.Finding, f *session.Fault) {
+			rules.SetDefault(found, f, rules.Kept)
+		}),
+	},
+	{
+		ID: "SC027", Name: "kept-beside", Severity: rules.Warning, Safety: rules.Manual, Scope: rules.PerTree, Since: "0.1.0",
+		Title: "a backup that the runtime made holds what the session has lost",
+		Run: rules.ReportFaults(session.KeptBeside, func(_ *rules.Pass, found *rules.Finding, f *session.Fault) {
+			if len(f.Calls) == 0 { // else SC101 takes the result from there
+				found.SetFix(rules.Manual, "decide whether the line belongs into the file, and copy it there")
+			}
+		}),
+	},
+	{
 		ID: "SC028", Name: "ordinal-repeated", Severity: rules.Warning, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
 		Title: "a line has a number that an earlier line has, or a smaller one",
 		Run: rules.ReportFaults(session.SharedOrdinal, func(_ *rules.Pass, found *rules.Finding, f *session.Fault) {

@@ -12,4 +12,5 @@ var Rules = append([]*rules.Rule{
 	&staleIndexReference,
 	&timeGoesBack,
 	&foreignOwner,
+	&outOfSchema,
 }, faults...)

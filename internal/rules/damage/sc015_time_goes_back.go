@@ -37,7 +37,7 @@ func backInTime(s *session.Session) []int {
 		if it.Flags.Has(session.Archived) {
 			last = &before.archived
 		}
-		if it.Time.IsZero() || it.Flags.Has(session.SummaryTurn) {
+		if it.Time.IsZero() || it.Flags.Has(session.SummaryTurn) || s.CallOrder && it.Role == session.Tool { // one stands with its call, whenever it came
 			continue
 		}
 		if it.Time.Before(*last) {

@@ -104,7 +104,10 @@ func toldApart(s *rules.Subject, turn int, results map[pairing.Occurrence][]pair
 }
 
 // renameFix is the fix that gives a call its own id, and the results that are its.
-func renameFix(s *rules.Subject, u reuse) rules.Fix {
+func renameFix(p *rules.Pass, s *rules.Subject, u reuse) rules.Fix {
+	if isEcho(p, s, u.at.Item) {
+		return rules.Fix{Title: "remove the copy; the receipt keeps it", Safety: rules.Kept, Edits: []session.Edit{{Op: session.Quarantine, Ref: s.ItemRef(u.at.Item)}}}
+	}
 	if u.name == "" {
 		return rules.Fix{Title: "decide which result answers which call: they share an id", Safety: rules.Manual}
 	}
@@ -116,6 +119,25 @@ func renameFix(s *rules.Subject, u reuse) rules.Fix {
 		fix.Title = "give the call and its result the id " + rules.QuoteText(u.name)
 	}
 	return fix
+}
+
+// isEcho reports whether an item says all that an earlier one said, calls with their ids included, and
+// nothing answers its calls: the runtime stored it twice. Where calls can get other ids, that is done instead.
+func isEcho(p *rules.Pass, s *rules.Subject, item int) bool {
+	type echoes map[int]bool
+	return p.Store.KeepsIDs && rules.ComputeOnce(&s.Known, func() echoes {
+		open, said, found := map[int]int{}, map[session.Digest]bool{}, echoes{}
+		for _, m := range s.Pairs.Missing {
+			open[m.Call.Item]++
+		}
+		for i := range s.Items {
+			if it := &s.Items[i]; len(it.Calls) > 0 && it.Meaning != 0 && it.OnWire() {
+				found[i] = said[it.Meaning] && open[i] == len(it.Calls)
+				said[it.Meaning] = true
+			}
+		}
+		return found
+	})[item]
 }
 
 // reportReuses reports the calls whose id is used before, in the same turn or in
@@ -131,7 +153,7 @@ func reportReuses(p *rules.Pass, sameTurn bool, message string) {
 			f.AddSentence(s.HistoryReason(u.at.Item))
 			f.Related = []session.Place{s.ItemPlace(u.first.Item)}
 			if !s.IsHistory(u.at.Item) {
-				f.Fixes, f.Failing = []rules.Fix{renameFix(s, u)}, p.CallError(s, u.at)
+				f.Fixes, f.Failing = []rules.Fix{renameFix(p, s, u)}, p.CallError(s, u.at)
 			}
 			p.Report(f)
 		}

@@ -1,6 +1,8 @@
 package pairs
 
 import (
+	"slices"
+
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -26,6 +28,11 @@ var missingResult = rules.Rule{
 			}
 			fix := rules.NewFix(rules.Lossless, "add a result that says that none was recorded",
 				addResult(s, m.Call, "SC101", session.NewItem{Text: syntheticText, IsError: true}))
+			if kept := keptBeside(s, f.Call); kept != nil {
+				f.AddSentence("Its result is in a backup that the runtime made")
+				fix = rules.NewFix(rules.Lossless, "put the result back that a backup of the runtime holds",
+					addResult(s, m.Call, "SC101", session.NewItem{Text: *kept.Default, IsError: kept.Failed, Restored: true}))
+			}
 			if len(misnamedOf(s).calls[m.Call]) > 0 {
 				f.AddSentence(mayBeOwn)
 				fix = ownResult(s, m.Call)
@@ -46,4 +53,14 @@ var missingResult = rules.Rule{
 			p.ReportCall(s, f, fix)
 		})
 	},
+}
+
+// keptBeside is the fault that tells of a result of a call which a backup of the runtime holds, nil
+// for none.
+func keptBeside(s *rules.Subject, call string) *session.Fault {
+	at := slices.IndexFunc(s.Faults, func(f session.Fault) bool { return f.Kind == session.KeptBeside && slices.Contains(f.Calls, call) })
+	if at < 0 {
+		return nil
+	}
+	return &s.Faults[at]
 }

@@ -34,6 +34,10 @@ func reportSplit(p *rules.Pass, s *rules.Subject, pair pairing.Pair) {
 	f.Related = []session.Place{s.ItemPlace(min(pair.Call.Item, pair.Result.Item))}
 	f.Message = fmt.Sprintf("call %s and its result are separated by the summary at item %d", rules.CallName(s.CallAt(pair.Call)), s.LastSummary())
 	f.AddSentence("The next request holds the " + held + " without the " + gone)
+	if does := p.Store.Adapts["SC113"]; does != "" {
+		f.Severity = rules.Info
+		f.AddSentence(p.Store.Title + " " + does)
+	}
 	p.ReportCall(s, f, unsplitFix(s, pair))
 }
 

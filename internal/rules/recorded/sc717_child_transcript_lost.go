@@ -24,7 +24,9 @@ var childTranscriptLost = rules.Rule{
 		for _, s := range p.Subjects {
 			for _, d := range s.Replay.Delegations {
 				if d.Result < 0 || d.Child == nil || !d.Call().Delegation.Blocking || len(d.Leaked) > 0 || !rules.IsSpeechless(d.Child) || rules.IsKeptElsewhere(d.Child) ||
-					slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Home == d.Child.ID }) {
+					slices.ContainsFunc(p.Tree.Sessions, func(in *session.Session) bool {
+						return slices.ContainsFunc(in.Items, func(it session.Item) bool { return it.Home == d.Child.ID })
+					}) {
 					continue
 				}
 				f := p.FindSession(d.Child)

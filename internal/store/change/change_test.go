@@ -22,7 +22,7 @@ var unwritten = map[string]string{
 	"Item.Meaning": "is read of the rest", "Item.Text": "is read of the rest", "Item.Size": "is read of the rest",
 	"Item.Model": "no repair changes it", "Item.Invocation": "no repair changes it", "Item.Scope": "no repair changes it",
 	"Item.Node": "no repair changes it", "Item.Child": "no repair changes it", "Item.Outputs": "no repair changes files",
-	"Item.Home": "is read of the rest", "Item.Copied": "is read of the rest",
+	"Item.Home": "is read of the rest", "Item.Passed": "is read of the rest", "Item.Copied": "is read of the rest",
 	"Body.Raw": "is what was stored, and stays so",
 
 	"Call.Form": "is read of the arguments", "Call.Server": "no repair changes it", "Call.Waits": "is read of other items",

@@ -35,7 +35,7 @@ func (c *claude) readBrief(ctx context.Context, t transcript) (*session.Tree, er
 			return
 		}
 		when, _ := time.Parse(time.RFC3339Nano, l.Time)
-		spreadTimes(s, when)
+		s.SpreadTimes(when)
 	}
 	for at, err := range log.Lines(ctx) {
 		if err != nil {

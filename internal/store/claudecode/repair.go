@@ -16,6 +16,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/filelog"
 )
 
@@ -150,12 +151,12 @@ func (c *claude) Relate(tree *session.Tree) {
 
 // Rehearse implements store.Rehearser: what is composed is read again, since a line can turn
 // out to be on another branch than was planned.
-func (c *claude) Rehearse(ctx context.Context, change *store.Change) error {
+func (c *claude) Rehearse(ctx context.Context, planned *store.Change) error {
 	if c.piped != nil {
 		return errors.New("it is standard input")
 	}
 	texts, opened := map[string]*filelog.Spliced{}, []*filelog.Log{}
-	edits, err := c.composeFiles(ctx, change, func(name string) (*filelog.Spliced, error) {
+	edits, err := c.composeFiles(ctx, planned, func(name string) (*filelog.Spliced, error) {
 		log, err := filelog.Open(c.root, name)
 		if err != nil {
 			return nil, err
@@ -181,36 +182,16 @@ func (c *claude) Rehearse(ctx context.Context, change *store.Change) error {
 		}
 		return is.Log(), nil
 	}
-	roots := rootsOf(change.After)
+	roots := rootsOf(planned.After)
 	group := slices.DeleteFunc(slices.Clone(c.list), func(t transcript) bool { return !slices.Contains(roots, t.id) })
 	if len(group) == 0 {
 		return nil
 	}
 	trees, err := after.trees(ctx, group, false, nil)
-	if err == nil && !alikeTo(joinTrees(trees), change) {
+	if err == nil && !change.ReadsAs(joinTrees(trees), planned) {
 		err = errors.New("the lines would be read in another way than is planned")
 	}
 	return err
-}
-
-// alikeTo reports whether a tree that was read has the items that were planned, as far as
-// their places decide what they are. What an edited one says is compared when it is written.
-func alikeTo(read *session.Tree, planned *store.Change) bool {
-	said := map[session.Digest]bool{}
-	for _, s := range planned.Before.Sessions {
-		for i := range s.Items {
-			said[s.Items[i].Meaning] = true
-		}
-	}
-	for _, want := range planned.After.Sessions {
-		got := read.Session(want.ID)
-		if got == nil || !slices.EqualFunc(got.Items, want.Items, func(a, b session.Item) bool {
-			return a.Role == b.Role && a.Flags == b.Flags && (b.Table == "" || a.Key == b.Key && (a.Meaning == b.Meaning || !said[b.Meaning]))
-		}) {
-			return false
-		}
-	}
-	return true
 }
 
 // editor is a folder, or one transcript, that is opened for changing.

@@ -2,9 +2,7 @@ package claudecode
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -133,7 +131,7 @@ func requireWritable(s *change.Session) error {
 		return refuse("makes no session")
 	}
 	for _, e := range s.Sets {
-		if e.Field != fieldParent && !strings.HasPrefix(e.Field, fieldLine) {
+		if e.Field != fieldParent && !strings.HasPrefix(e.Field, "line") {
 			return refuse("does not set " + e.Field)
 		}
 	}
@@ -160,7 +158,7 @@ func requireWritable(s *change.Session) error {
 func (f *rewrite) rewriteSession(s *change.Session, p *part) error {
 	for _, e := range s.Sets {
 		for _, r := range f.runs {
-			f.apart[r] = f.apart[r] || e.Field == nameRun(r)
+			f.apart[r] = f.apart[r] || e.Field == r.Name()
 		}
 		if i, ok := f.at[f.Name(e.Ref.Pointer)]; ok && e.Value != nil {
 			f.parents[int(i)] = f.Name(*e.Value)
@@ -184,7 +182,7 @@ func (f *rewrite) rewriteSession(s *change.Session, p *part) error {
 			}
 		}
 	}
-	moved := movedItems(s.Items)
+	moved := change.MovedResults(s.Items)
 	news := 0
 	for i := range s.Items {
 		if s.Items[i].Was == nil {
@@ -213,30 +211,6 @@ func (f *rewrite) rewriteSession(s *change.Session, p *part) error {
 		f.added[it.Is] = f.addResultLine(&it.Is.Results[0], place)
 	}
 	return nil
-}
-
-// movedItems are the results that others overtook, or that overtook others, by their indexes.
-func movedItems(items []change.Item) map[int]bool {
-	moved, most, least := map[int]bool{}, -1, math.MaxInt
-	for i := range items {
-		switch it := &items[i]; {
-		case it.Was == nil || it.Moves:
-		case len(it.Is.Results) == 0:
-			most = max(most, it.At)
-		case it.At < most:
-			moved[i] = true
-		}
-	}
-	for i := range slices.Backward(items) {
-		switch it := &items[i]; {
-		case it.Was == nil || it.Moves || moved[i]:
-		case it.At > least:
-			moved[i] = true
-		default:
-			least = it.At
-		}
-	}
-	return moved
 }
 
 // currentParent is the line that one hangs below.
@@ -432,7 +406,7 @@ func (f *rewrite) addResultLine(r *session.Result, pl *place) (uuid filelog.Name
 		uuid = f.nodes[gap].parent
 		delete(f.parents, gap)
 	} else {
-		uuid = f.deriveUUID(f.Text(call.uuid) + "\n" + r.CallID)
+		uuid = f.Name(f.DeriveUUID(f.Text(call.uuid) + "\n" + r.CallID))
 	}
 	f.insertInChain(uuid, pl)
 	var stamp []byte // the newest of the turn, whose lines need not be in the order of their times
@@ -498,16 +472,4 @@ func (f *rewrite) findGap(pl *place) int {
 		before = i
 	}
 	return gap
-}
-
-// deriveUUID derives an identifier that nothing has, the same for the same call.
-func (f *rewrite) deriveUUID(seed string) filelog.Name {
-	for n := 0; ; n++ {
-		sum := sha256.Sum256(fmt.Appendf(nil, "sessctl %d\n%s", n, seed))
-		sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80 // RFC 9562: its bits are of no time, name or chance
-		uuid := fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
-		if !f.Known(uuid) {
-			return f.Name(uuid)
-		}
-	}
 }

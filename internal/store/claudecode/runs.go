@@ -2,7 +2,6 @@ package claudecode
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,27 +9,9 @@ import (
 	"github.com/sessctl/sessctl/internal/store/filelog"
 )
 
-// fieldLine is how the names of what a repair takes apart begin: see nameRun.
-const fieldLine = "line"
-
-// nameRun says which lines a run is.
-func nameRun(r *filelog.Run) string {
-	if r.Last == r.Number {
-		return fmt.Sprintf("%s %d", fieldLine, r.Number)
-	}
-	return fmt.Sprintf("%ss %d to %d", fieldLine, r.Number, r.Last)
-}
-
 // runOf is the one that a line is a piece of, nil for none.
 func (c *chain) runOf(i int) *filelog.Run {
-	at, exact := slices.BinarySearchFunc(c.runs, c.nodes[i].offset, func(r *filelog.Run, at int64) int { return cmp.Compare(r.Offset, at) })
-	if !exact {
-		at--
-	}
-	if at < 0 || c.nodes[i].offset >= c.runs[at].Offset+int64(c.runs[at].Length) {
-		return nil
-	}
-	return c.runs[at]
+	return filelog.RunAt(c.runs, c.nodes[i].offset)
 }
 
 // tellRuns are the faults of lines that the runtime passes over, although there are records
@@ -39,20 +20,8 @@ func (c *chain) runOf(i int) *filelog.Run {
 func (c *chain) tellRuns() {
 	apart := "each record on its own line"
 	for _, r := range c.runs {
-		name := nameRun(r)
-		f := session.Fault{Kind: session.Undecodable, Item: -1, Field: name, Passed: true}
-		switch {
-		case r.Joined:
-			f.Detail, f.Remedy = "line ends stand within a record", "join what is one record in "+name
-		case r.Records > 1 && r.Last > r.Number:
-			f.Detail, f.Remedy = fmt.Sprintf("%d records are within them", r.Records), fmt.Sprintf("split %s into their %d records", name, r.Records)
-		case r.Records > 1:
-			f.Detail, f.Remedy = fmt.Sprintf("%d records share it", r.Records), fmt.Sprintf("split %s into its %d records", name, r.Records)
-		case len(r.Pieces) > 1:
-			f.Detail, f.Remedy = "a whole record is beside what was cut off", "part the record on "+name+" from what was cut off"
-		default:
-			f.Detail, f.Remedy = "NUL bytes are beside a record, or in it", "take the NUL bytes out of "+name
-		}
+		f := session.Fault{Kind: session.Undecodable, Item: -1, Field: r.Name(), Passed: true}
+		f.Detail, f.Remedy = r.Describe()
 		if f.Calls = c.answeredIn(r); len(f.Calls) > 0 {
 			f.Detail += "; the results of these calls are there, and the model does not see them: " + strings.Join(f.Calls, ", ")
 		}

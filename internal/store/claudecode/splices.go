@@ -32,7 +32,7 @@ func (f *rewrite) collectSplices(ctx context.Context) (list []filelog.Splice, er
 		r := f.runOf(i)
 		switch touched := f.gone[i] || relinked || says || len(f.behind[i]) > 0; {
 		case r != nil && touched && !f.apart[r]:
-			return nil, problem.New(problem.RolledBack, "", "the record is on %s, whose records have to be parted first (SC010)", nameRun(r))
+			return nil, problem.New(problem.RolledBack, "", "the record is on %s, whose records have to be parted first (SC010)", r.Name())
 		case r != nil || !touched:
 			continue
 		}

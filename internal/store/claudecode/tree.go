@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/problem"
@@ -347,20 +346,10 @@ func (t *trunk) beginSession(c *chain, id string) *session.Session {
 func finishSession(s *session.Session) {
 	for i := range s.Items {
 		it := &s.Items[i]
-		spreadTimes(s, it.Time)
+		s.SpreadTimes(it.Time)
 		if s.Delegated && s.Task == 0 && it.Role == session.User {
 			s.Task = it.Text
 		}
-	}
-}
-
-// spreadTimes lets the times of a session reach to another one.
-func spreadTimes(s *session.Session, at time.Time) {
-	if !at.IsZero() && (s.Created.IsZero() || at.Before(s.Created)) {
-		s.Created = at
-	}
-	if at.After(s.Updated) {
-		s.Updated = at
 	}
 }
 

@@ -1,6 +1,11 @@
 package filelog
 
-import "github.com/sessctl/sessctl/internal/session"
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 // Name is an identifier that lines have, 0 for none.
 type Name int32
@@ -47,3 +52,14 @@ func (n *Names) find(text string) int {
 
 // Text is the identifier.
 func (n *Names) Text(of Name) string { return string(n.all[n.ends[of]:n.ends[of+1]]) }
+
+// DeriveUUID derives an identifier that nothing has, the same for the same seed.
+func (n *Names) DeriveUUID(seed string) string {
+	for k := 0; ; k++ {
+		sum := sha256.Sum256(fmt.Appendf(nil, "sessctl %d\n%s", k, seed))
+		sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80 // RFC 9562: its bits are of no time, name or chance
+		if uuid := fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16]); !n.Known(uuid) {
+			return uuid
+		}
+	}
+}

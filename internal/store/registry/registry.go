@@ -20,6 +20,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/canonical"
 	"github.com/sessctl/sessctl/internal/store/claudecode"
 	"github.com/sessctl/sessctl/internal/store/codex"
+	"github.com/sessctl/sessctl/internal/store/copilot"
 	"github.com/sessctl/sessctl/internal/store/crush"
 	"github.com/sessctl/sessctl/internal/store/dockeragent"
 	"github.com/sessctl/sessctl/internal/store/goose"
@@ -45,6 +46,7 @@ var Kinds = []store.Kind{
 	opencode.Kind,
 	openaiagents.Kind,
 	claudecode.Kind,
+	copilot.Kind,
 	codex.Kind,
 	loom.Kind,
 	canonical.Kind,

@@ -1,0 +1,238 @@
+// Package copilot reads the sessions of GitHub Copilot CLI: a folder for each, with one file
+// of the lines of its agents. The facts were seen with 1.0.24 and 1.0.102;
+// docs/stores/copilot-cli.md has them.
+package copilot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/atomicfile"
+	"github.com/sessctl/sessctl/internal/jsonedit"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/filelog"
+	"github.com/sessctl/sessctl/internal/store/logstore"
+)
+
+const (
+	kindName    = "copilot-cli"
+	kindTitle   = "Copilot CLI"
+	producer    = "copilot-agent"
+	lastVersion = "1.0.102"
+	events      = "events.jsonl"
+	ending      = ".jsonl"
+)
+
+var files = logstore.Kind{Ending: ending, Facts: storeFacts, List: listFiles, Session: sessionOf, Writer: writerOf, Read: readFile, Plain: plainLine, Relate: relatePassed}
+
+// Kind is Copilot CLI's row in the table of adapters.
+var Kind = store.Kind{
+	Name: kindName, Title: kindTitle, Folder: true, Locations: listLocations, Detect: detectEvents, Open: files.Open, Edit: files.Edit,
+	Empty: func(src *store.Source) bool { return len(listFiles(src.Folder)) == 0 },
+}
+
+// listLocations lists the folder in which Copilot CLI keeps everything.
+func listLocations(home string) []string {
+	if folder := os.Getenv("COPILOT_HOME"); folder != "" {
+		return []string{folder}
+	}
+	if home == "" {
+		return nil
+	}
+	return []string{filepath.Join(home, ".copilot")}
+}
+
+// listFiles lists the files of events of a folder: of that of Copilot CLI, of its sessions, or of one
+// of these. Backups of repairs hold the sessions once more.
+func listFiles(root *os.Root) (names []string) {
+	for _, top := range []string{"session-state", "."} {
+		for _, folder := range listFolder(root, top, "") {
+			info, err := root.Stat(folder) // nobody waits for a pipe
+			if err != nil || !info.IsDir() || strings.Contains(folder, ".sessctl-") {
+				continue
+			}
+			if _, err := root.Lstat(path.Join(folder, events)); err == nil {
+				names = append(names, path.Join(folder, events))
+			}
+		}
+		if len(names) > 0 {
+			return names
+		}
+	}
+	if _, err := root.Lstat(events); err == nil {
+		names = append(names, events)
+	}
+	return names
+}
+
+// listFolder lists what begins with a text in a folder.
+func listFolder(root *os.Root, folder, prefix string) (names []string) {
+	entries, _ := fs.ReadDir(root.FS(), folder) // what cannot be listed is not there
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), prefix) {
+			names = append(names, path.Join(folder, e.Name()))
+		}
+	}
+	return names
+}
+
+// sessionOf is the id of the root session of a file: the name of its folder.
+func sessionOf(folder, name string) string {
+	if base := path.Base(name); base != events {
+		return strings.TrimSuffix(base, ending)
+	}
+	return filepath.Base(filepath.Dir(filepath.Join(folder, filepath.FromSlash(name))))
+}
+
+// detectEvents looks into the first lines of the first files.
+func detectEvents(ctx context.Context, src *store.Source) (found store.Detection) {
+	const enough = 50
+	look := func(file *filelog.Log) {
+		n := 0
+		for at, err := range file.Records(ctx, func(text []byte) bool { return parseEvent(text) != nil }) {
+			if n++; err != nil || at.Err != nil || n > enough {
+				return
+			}
+			e := parseEvent(at.Text)
+			if e != nil && e.Data.Kind() == '{' && schema()[e.Type] != nil && (e.text("producer") == producer || len(e.ID)*len(e.Time)*len(e.Parent) > 0) {
+				found = store.Detection{Sure: store.Certain, Why: "lines with type, data, id, timestamp and parentId"}
+				return
+			}
+		}
+	}
+	if src.Stream != nil {
+		look(filelog.Over(src.Stream))
+	}
+	if src.Folder == nil {
+		return found
+	}
+	names := listFiles(src.Folder)
+	for _, name := range names[:min(len(names), enough)] {
+		if file, err := filelog.Open(src.Folder, name); err == nil && found.Sure == store.No {
+			look(file)
+			_ = file.Close() // nothing was written to it
+		}
+	}
+	return found
+}
+
+// placeholder is what 1.0.102 sends in place of a result that is not where it looks for one, and interrupted
+// begins what it writes as the result of a call that has none.
+const (
+	placeholder = "The execution of this tool, or a previous tool was interrupted."
+	interrupted = "Tool execution was interrupted before a result was recorded"
+)
+
+// storeFacts are what is known of the store before a session is read.
+func storeFacts(src *store.Source) session.Store {
+	const instead = "sends an error in its place"
+	return session.Store{
+		Path: src.Path, Kind: kindName, Title: kindTitle, Bytes: src.Bytes, Generation: events,
+		Runtime: session.Runtime{
+			Name: kindTitle,
+			Sanitiser: &session.Sanitiser{
+				By: "Copilot CLI " + lastVersion, Pairs: "anthropic", Always: true, Result: placeholder, Elsewhere: placeholder,
+				Tail: interrupted + ". Its effects may be absent, partial, or already complete, and other tools may have completed successfully. Check the current state before retrying; do not assume success or replay this operation blindly.",
+			},
+		},
+		Requests: session.Requests{
+			Model:  "claude",
+			Adapts: map[string]string{"SC113": "leaves it out of requests, since the summary covers the other half"},
+			Loses: map[string]string{
+				"SC101": instead + "; 1.0.24 sends the call alone, and the provider refuses that",
+				"SC103": "leaves the result out of requests; 1.0.24 sends it, and the provider refuses that",
+				"SC104": instead, "SC105": instead, "SC112": instead, "SC106": "sends the first of them", "SC107": "sends the first of them",
+				"SC201": instead + ", after the second call", "SC202": "sends both calls",
+			},
+		},
+		Versions: "written by Copilot CLI 1.0.24 to " + lastVersion,
+		Children: session.Children{ChildrenClosed: true},
+		Reader:   session.Reader{Retells: session.Retelling{Bare: true}},
+		Keys:     session.Keys{Renumbers: true, KeepsIDs: true},
+	}
+}
+
+// writerOf says whether a process has the session of a file. 1.0.102 locks inuse.PID.hold as long as it runs; of 1.0.24 there is
+// its number alone, which may be that of another process by now, or of another container.
+func writerOf(root *os.Root, name string) session.Writer {
+	writer := session.WriterDead
+	for _, note := range listFolder(root, path.Dir(name), "inuse.") {
+		stem, isHold := strings.CutSuffix(note, ".hold")
+		if isHold {
+			switch locked, known := isLocked(root, note); {
+			case locked:
+				return session.WriterLive
+			case !known:
+				return session.WriterUnknown
+			}
+			continue
+		}
+		stem = strings.TrimSuffix(stem, ".lock")
+		_, none := root.Stat(stem + ".hold")
+		_, here := os.Stat("/proc/self/stat")
+		_, gone := os.Stat(fmt.Sprintf("/proc/%s/stat", strings.TrimPrefix(path.Ext(stem), ".")))
+		if errors.Is(none, fs.ErrNotExist) && (here != nil || gone == nil) {
+			writer = session.WriterUnknown
+		}
+	}
+	return writer
+}
+
+// isLocked reports whether a process holds the lock of a file, and whether that can be known.
+func isLocked(root *os.Root, name string) (locked, known bool) {
+	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() { // nobody waits for a pipe
+		return false, false
+	}
+	file, err := root.Open(name)
+	if err != nil {
+		return false, false
+	}
+	defer func() { _ = file.Close() }() // nothing was written to it
+	return atomicfile.IsLocked(file)
+}
+
+// titleOf is what the file beside says that the session is called.
+func titleOf(f *logstore.File) string {
+	const most = 1 << 16
+	text, _ := filelog.Read(f.Root, path.Join(path.Dir(f.Name), "workspace.yaml"), most)
+	for line := range strings.Lines(string(text)) {
+		if key, title, _ := strings.Cut(strings.TrimSpace(line), ": "); key == "name" || key == "summary" {
+			return strings.ReplaceAll(strings.Trim(title, `'"`), "''", "'")
+		}
+	}
+	return ""
+}
+
+// plainLine is a line without whose it is, and what is before it.
+func plainLine(line []byte) []byte {
+	if parseEvent(line) == nil {
+		return line
+	}
+	for _, pointer := range []string{"/agentId", "/data/parentToolCallId", "/parentId"} {
+		if without, err := jsonedit.SetValue(line, pointer, nil); err == nil {
+			line = without
+		}
+	}
+	return line
+}
+
+// relatePassed sends what is no longer passed over. What Copilot CLI wrote of a call when it was resumed stays so.
+func relatePassed(s *session.Session) {
+	if slices.ContainsFunc(s.Faults, func(f session.Fault) bool {
+		return f.Kind == session.HiddenRecord || f.Kind == session.Undecodable && f.Default != nil
+	}) {
+		return
+	}
+	for i := range s.Items {
+		it := &s.Items[i]
+		it.Passed = it.Passed && len(it.Results) > 0 && it.Results[0].Synthetic
+	}
+}
