@@ -143,6 +143,9 @@ type Reader struct {
 	Zoneless string
 	// TiesMove: an event that is changed comes behind the others of its place.
 	TiesMove bool
+	// TiesByKey: events of one place come in the order of their keys, or in none, so that nothing
+	// tells which was written first.
+	TiesByKey bool
 }
 
 // Keys is how the store names and numbers its records.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/server"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -77,15 +78,6 @@ const program = "sessctl"
 // takes seconds to start.
 const connecting = 20 * time.Second
 
-// asking is the key of what asks for passwords in a context.
-type asking struct{}
-
-// WithPassword is a context in which Open asks for the password of a role that has none, if
-// the server wants one; ask gives "" where nobody can be asked.
-func WithPassword(ctx context.Context, ask func(question string) (string, error)) context.Context {
-	return context.WithValue(ctx, asking{}, ask)
-}
-
 func dialTarget(ctx context.Context, name string) (*target, *pgconn.PgConn, error) {
 	if _, _, err := RegisterName(name); err != nil {
 		return nil, nil, err
@@ -113,12 +105,12 @@ func dialTarget(ctx context.Context, name string) (*target, *pgconn.PgConn, erro
 		return pgconn.ConnectConfig(limited, &config)
 	}
 	conn, err := dial()
-	if ask, ok := ctx.Value(asking{}).(func(string) (string, error)); ok && wantsPassword(err) && t.config.Password == "" {
-		word, unasked := ask("Password of role " + t.config.User + " for " + name)
+	if wantsPassword(err) && t.config.Password == "" {
+		word, asked, unasked := server.AskPassword(ctx, "Password of role "+t.config.User+" for "+name)
 		if unasked != nil {
 			return nil, nil, unasked
 		}
-		if t.config.Password = word; word != "" { // every schema of the database has it now
+		if t.config.Password = word; asked && word != "" { // every schema of the database has it now
 			conn, err = dial()
 		}
 	}
