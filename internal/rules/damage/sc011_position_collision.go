@@ -65,7 +65,7 @@ func reportPositions(p *rules.Pass, s *rules.Subject) {
 func shownAs(store *session.Store) string {
 	switch {
 	case store.TiesByKey:
-		return "The database gives them in the order of their keys, or in another one at each reading: nothing tells which was written first"
+		return "The database promises no order for them, and nothing tells which was written first"
 	case store.TiesMove && store.TurnsTies:
 		return "The runtime loads them in the reverse of the order in which they lie in the table, and an update of one changes it"
 	case store.TiesMove:

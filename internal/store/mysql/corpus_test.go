@@ -95,6 +95,38 @@ func load(t testing.TB, name string) (at, dump string) {
 	return database(t, append([]string{tablesOf[name]}, strings.Join(statements, ";\n"))...), dump
 }
 
+// untied is a database of a recorded dump without the session whose events have one time: what is
+// said of their order differs (TestTies).
+func untied(t testing.TB, name string) (at string) {
+	t.Helper()
+	at, _ = load(t, name)
+	if strings.HasPrefix(name, "adk") {
+		execute(t, at, "delete from sessions where id = 'tied'")
+	}
+	return at
+}
+
+// TestTies: of events of one time nobody says in which order they were written, and a repair that
+// makes their order last has to be allowed.
+func TestTies(t *testing.T) {
+	at, _ := load(t, "adk-python-v1")
+	out, _, _ := sessctl(t, "check", at, "--session", "tied")
+	if !strings.Contains(flat(out), "nothing tells which was written first") {
+		t.Error(out)
+	}
+	t.Chdir(t.TempDir())
+	before := rowsOf(t, at)
+	if out, errors, _ := sessctl(t, "repair", at, "--session", "tied", "--yes"); !strings.Contains(flat(out+errors), "--allow reorder") || rowsOf(t, at) != before {
+		t.Errorf("%s%s", out, errors)
+	}
+	if out, errors, code := sessctl(t, "repair", at, "--session", "tied", "--allow", "reorder", "--yes"); code != 0 || rowsOf(t, at) == before {
+		t.Errorf("exit code %d\n%s%s", code, out, errors)
+	}
+	if out, errors, code := sessctl(t, "undo", at, "--yes"); code != 0 || rowsOf(t, at) != before {
+		t.Errorf("exit code %d\n%s%s", code, out, errors)
+	}
+}
+
 // finding is one as the corpus lists it.
 type finding struct{ Rule, Severity, Session string }
 

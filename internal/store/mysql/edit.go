@@ -2,12 +2,311 @@ package mysql
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
+	"slices"
+	"strconv"
 
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/server"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
+// Edit is a database opened for changing: one connection, which reads in a snapshot, and
+// from Begin on in a transaction of its own.
+type Edit struct {
+	*DB
+	server.Changes[condition]
+	turn   int64 // transactions that were begun: nothing holds that was read in another one
+	locked bool  // sessions are, in this one
+
+	looks int64         // at the counters of the connection,
+	noise server.Counts // each of which counts as so much
+	own   server.Counts // changes that are no entry of the log: of rows that only took numbers
+}
+
 // Opener opens a database that RegisterName named, for changing.
-func Opener(string) func(context.Context) (table.Editor, error) {
-	return func(context.Context) (table.Editor, error) { return nil, errors.New("not yet") }
+func Opener(name string) func(context.Context) (table.Editor, error) {
+	return func(ctx context.Context) (table.Editor, error) {
+		db, err := Open(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if db.readOnly != "" {
+			return nil, errors.Join(problem.New(problem.Unreadable, "Name the primary server, or a role that may write.",
+				"%s cannot be changed: %s", db.Name, db.readOnly), db.Close())
+		}
+		e := &Edit{DB: db}
+		e.Changes.Server, e.Changes.Of = statements{e}, db.Name
+		return e, nil
+	}
+}
+
+// Reader reads as the transaction that is open sees the database.
+func (e *Edit) Reader() table.Reader { return e }
+
+// Version implements table.Transaction: the servers tell nobody that others have committed, so
+// that nothing holds that was read before the locks.
+func (e *Edit) Version(context.Context) (int64, error) { return e.turn, nil }
+
+// Replaced implements table.Transaction: a name leads to one database.
+func (e *Edit) Replaced() error { return nil }
+
+// Left implements table.Transaction: nothing lies beside a database.
+func (e *Edit) Left() string { return "" }
+
+// DeclareDerived implements table.Editor: no known runtime has triggers there.
+func (e *Edit) DeclareDerived(context.Context, string, ...string) error { return nil }
+
+// Begin implements table.Transaction.
+func (e *Edit) Begin(ctx context.Context) error {
+	if e.Writes {
+		return errors.New("a transaction is open already")
+	}
+	if err := e.beginWriting(ctx); err != nil {
+		return errors.Join(e.explainWriteError(err), e.beginReading(ctx))
+	}
+	e.turn++
+	e.Writes, e.locked, e.own = true, false, server.Counts{}
+	err := e.calibrate(ctx)
+	if err == nil {
+		err = e.BeginChanges(ctx, len(e.rest.Triggers) > 0)
+	}
+	if err != nil {
+		return errors.Join(e.explainWriteError(err), e.Rollback())
+	}
+	return nil
+}
+
+// beginWriting begins a transaction in which each statement sees what is committed; where no
+// foreign key leads to the sessions, one that keeps others from adding rows between those it locks.
+func (e *Edit) beginWriting(ctx context.Context) error {
+	level := "repeatable read"
+	for _, r := range e.tables {
+		if len(r.Parents) > 0 {
+			level = "read committed"
+		}
+	}
+	return e.execAll(ctx, "rollback", "set transaction isolation level "+level, "start transaction read write")
+}
+
+// beginReading begins the transaction in which everything is read that needs no lock.
+func (e *Edit) beginReading(ctx context.Context) error {
+	e.turn++
+	return e.Explain(e.execAll(ctx, reading...))
+}
+
+// Lock implements table.Editor. A runtime that adds an event to a session whose row is locked
+// waits where a foreign key leads there; elsewhere all rows of the table are locked, and the
+// places between them. These come first, as a runtime adds its event first: so none of them
+// waits for what the other has.
+func (e *Edit) Lock(ctx context.Context, rows table.Selection, belonging ...string) error {
+	if !e.Writes || len(rows.Keys) == 0 {
+		return nil
+	}
+	q, err := e.newSelection(rows.Table, nil)
+	if err != nil {
+		return err
+	}
+	nothing := func(table.Place, []table.Value) error { return nil }
+	apart := slices.DeleteFunc(slices.Clone(belonging), func(name string) bool { return slices.Contains(e.tables[name].Parents, rows.Table) })
+	if len(apart) > 0 && !e.locked {
+		err = e.beginWriting(ctx) // what was read before would be older than the locks
+		for _, name := range apart {
+			var all *selection
+			if err == nil {
+				all, err = e.newSelection(name, nil)
+			}
+			if err == nil {
+				err = all.run(ctx, e.DB, condition{}, " for update", nothing)
+			}
+		}
+		if err != nil {
+			return e.RememberError(err)
+		}
+	}
+	e.locked = true
+	return e.RememberError(q.run(ctx, e.DB, q.of.withKeys(rows.Key, rows.Keys, len(rows.Key)-1), " for update", nothing))
+}
+
+// Commit implements table.Transaction.
+func (e *Edit) Commit(ctx context.Context) error {
+	err := errors.Join(e.Failed, ctx.Err())
+	if !e.Writes {
+		err = errors.New("no transaction is open")
+	}
+	if err == nil {
+		err = e.CheckStrays(ctx)
+	}
+	if err != nil {
+		return errors.Join(err, e.Rollback())
+	}
+	ctx = context.WithoutCancel(ctx) // an interrupted commit would leave open what became of it
+	e.Writes = false
+	err = e.execAll(ctx, "commit")
+	if _, refused := errors.AsType[*mysql.MySQLError](err); err != nil && (!refused || !e.conn.IsValid()) {
+		err = e.askOutcome(ctx)
+	}
+	if err != nil {
+		return e.explainWriteError(err)
+	}
+	_ = e.beginReading(ctx) // it is saved; who uses the connection next hears what is wrong with it
+	return nil
+}
+
+// askOutcome connects again after a connection was lost during a commit, and looks at the last row
+// that was changed: a transaction that is still alive has it locked.
+func (e *Edit) askOutcome(ctx context.Context) error {
+	_ = e.DB.Close()
+	return server.AskOutcome(e.Of, func() (outcome string) {
+		again, err := openTarget(ctx, e.Of)
+		if err != nil {
+			return ""
+		}
+		e.conn = again.conn
+		if e.beginWriting(ctx) == nil {
+			outcome = e.OutcomeByRow(ctx)
+			_ = e.execAll(ctx, "rollback")
+		}
+		if outcome == "" {
+			_ = e.DB.Close()
+		}
+		return outcome
+	})
+}
+
+// Rollback implements table.Transaction. A server takes back by itself what a lost
+// connection leaves.
+func (e *Edit) Rollback() error {
+	if !e.Writes {
+		return nil
+	}
+	e.Writes = false
+	if !e.conn.IsValid() {
+		return nil
+	}
+	for _, r := range e.tables {
+		r.places.moved = nil
+	}
+	return e.beginReading(context.Background())
+}
+
+// Close implements table.Transaction.
+func (e *Edit) Close() error {
+	if !e.conn.IsValid() {
+		return nil
+	}
+	return errors.Join(e.Rollback(), e.DB.Close())
+}
+
+// explainWriteError turns the error of a write into a problem for people.
+func (e *Edit) explainWriteError(err error) error {
+	if err == nil || problem.ClassOf(err) != 0 {
+		return err
+	}
+	if _, ok := errors.AsType[*mysql.MySQLError](err); !ok && !e.conn.IsValid() && !errors.Is(err, context.Canceled) {
+		return &problem.Error{Class: problem.Busy, Err: err, What: "the connection to " + e.Of + " was lost", Next: "Run the repair again."}
+	}
+	err = explainError(e.Of, err, append(slices.Clone(writing), answers...))
+	if p, ok := errors.AsType[*problem.Error](err); ok && p.Class == problem.Busy {
+		p.Err = errors.Join(table.ErrElsewhere, p.Err)
+	}
+	return err
+}
+
+// counters are how many rows a connection has added, changed and removed, those of triggers
+// included; what it took back counts as well.
+const counters = "show session status where variable_name in ('Handler_write', 'Handler_update', 'Handler_delete')"
+
+// calibrate finds out how much a look at the counters counts itself: its result may be a table.
+func (e *Edit) calibrate(ctx context.Context) error {
+	e.noise, e.looks = server.Counts{}, 0
+	var seen [2]server.Counts
+	for i := range seen {
+		all, err := e.readCounters(ctx)
+		if err != nil {
+			return err
+		}
+		seen[i] = all
+	}
+	e.noise, e.looks = seen[1].Minus(seen[0]), 0
+	return nil
+}
+
+func (e *Edit) readCounters(ctx context.Context) (c server.Counts, err error) {
+	err = e.queryTexts(ctx, counters, func(row []string) error {
+		n, err := strconv.ParseInt(row[1], 10, 64)
+		switch row[0] {
+		case "Handler_write":
+			c[0] = n
+		case "Handler_update":
+			c[1] = n
+		case "Handler_delete":
+			c[2] = n
+		}
+		return err
+	})
+	for i := range c {
+		c[i] -= e.looks*e.noise[i] + e.own[i]
+	}
+	e.looks++
+	return c, err
+}
+
+// ReserveNumbers implements table.Writer. A server does not take back what it gave out: rows that
+// are added and removed again take them, because nobody else gets these any more.
+func (e *Edit) ReserveNumbers(ctx context.Context, of, column string, count int) (numbers []int64, err error) {
+	if err := e.CheckReady(); err != nil || count == 0 {
+		return nil, err
+	}
+	r := e.tables[of]
+	if !r.Column(column).Given {
+		highest := int64(0)
+		err := e.queryTexts(ctx, "select coalesce(max("+quotedName(column)+"), 0) from "+e.tableName(of), func(row []string) error {
+			highest, err = strconv.ParseInt(row[0], 10, 64)
+			return err
+		})
+		for i := range count {
+			numbers = append(numbers, highest+1+int64(i))
+		}
+		return numbers, e.RememberError(err)
+	}
+	for len(numbers) < count && err == nil {
+		var number int64
+		number, err = e.takeNumber(ctx, of, column)
+		numbers = append(numbers, number)
+	}
+	return numbers, e.RememberError(err)
+}
+
+// takeNumber adds a row like the first one of a table, whose key begins so that no other has it,
+// and removes it again.
+func (e *Edit) takeNumber(ctx context.Context, of, column string) (number int64, err error) {
+	columns := slices.DeleteFunc(statements{e}.RowColumns(of), func(c string) bool { return c == column })
+	q, err := e.newSelection(of, columns)
+	if err != nil {
+		return 0, err
+	}
+	var args []driver.Value
+	err = q.run(ctx, e.DB, condition{}, " limit 1", func(_ table.Place, row []table.Value) error {
+		for i, c := range columns {
+			args = append(args, parameterOf(q.of.kinds[c], table.CloneValue(row[i])))
+			if i := len(args) - 1; slices.Contains(q.of.key, c) {
+				args[i] = "sessctl takes a number"
+			}
+		}
+		return nil
+	})
+	if err != nil || args == nil {
+		return 0, errors.Join(err, problem.New(problem.RolledBack, "", "%s was not changed: its table %s has no row", e.Of, of))
+	}
+	if _, number, err = e.exec(ctx, "insert into "+q.from+" ("+quotedNames(columns)+") values "+marks(len(args)), args...); err != nil {
+		return 0, err
+	}
+	_, _, err = e.exec(ctx, "delete from "+q.from+" where "+quotedName(column)+" = ?", number)
+	e.own[0]++
+	e.own[2]++
+	return number, err
 }

@@ -25,7 +25,10 @@ type relation struct {
 
 // child are the columns of another table that lead to columns of this one. A change of these
 // may change its rows: the server does not count them.
-type child struct{ table, column, leadsTo string }
+type child struct {
+	name, table     string // of the constraint, and of the table with its database
+	columns, leadTo []string
+}
 
 // readSchema reads the catalog once.
 func (db *DB) readSchema(ctx context.Context) error {
@@ -124,12 +127,18 @@ func (db *DB) addIndexColumn(row []string) {
 // primary is what the servers call the index of a primary key, in whose order InnoDB keeps rows.
 const primary = "PRIMARY"
 
-const parentsQuery = `select table_name, column_name, referenced_table_name, referenced_column_name, table_schema from information_schema.key_column_usage
+const parentsQuery = `select table_name, column_name, referenced_table_name, referenced_column_name, table_schema, constraint_name from information_schema.key_column_usage
 where referenced_table_schema = ? order by table_name, constraint_name, ordinal_position`
 
 func (db *DB) addParent(row []string) {
 	if r := db.tables[row[2]]; r != nil {
-		r.children = append(r.children, child{quotedName(row[4]) + "." + quotedName(row[0]), row[1], row[3]})
+		from := quotedName(row[4]) + "." + quotedName(row[0])
+		i := slices.IndexFunc(r.children, func(c child) bool { return c.name == row[5] && c.table == from })
+		if i < 0 {
+			i = len(r.children)
+			r.children = append(r.children, child{name: row[5], table: from})
+		}
+		r.children[i].columns, r.children[i].leadTo = append(r.children[i].columns, row[1]), append(r.children[i].leadTo, row[3])
 	}
 	if r := db.tables[row[0]]; r != nil && row[4] == db.database && !slices.Contains(r.Parents, row[2]) {
 		r.Parents = append(r.Parents, row[2])

@@ -136,7 +136,7 @@ func alike(t *testing.T, at, file string, args ...string) {
 func TestSameRowsInSQLite(t *testing.T) {
 	for _, name := range recorded {
 		t.Run(name, func(t *testing.T) {
-			at, _ := load(t, name)
+			at := untied(t, name)
 			file := twin(t, at)
 			for _, args := range [][]string{
 				{"check", "--format", "json", "--severity", "info", "STORE"},
@@ -157,7 +157,7 @@ func TestSameRowsInSQLite(t *testing.T) {
 func TestParts(t *testing.T) {
 	for _, name := range recorded {
 		t.Run(name, func(t *testing.T) {
-			at, _ := load(t, name)
+			at := untied(t, name)
 			file := twin(t, at)
 			check := []string{"check", "--format", "json", "--severity", "info", "--fail-on", "never", "STORE"}
 			for _, part := range [][]string{

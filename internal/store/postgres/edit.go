@@ -1,20 +1,17 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/server"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -22,15 +19,18 @@ import (
 // from Begin on in a transaction of its own.
 type Edit struct {
 	*DB
-	failed error
-	number string // of that transaction, for the server
-	server string // when the server was started that gave this number out
-	turn   int64  // transactions that were begun: nothing holds that was read in another one
-	log    []table.RowChange
-	made   map[string]counts     // changes of rows, by table, that were this Edit's
-	beside map[string]counts     // and that belong to other transactions, or were taken back
+	server.Changes[condition]
+	number string                // of that transaction, for the server
+	begun  string                // when the server was started that gave this number out
+	turn   int64                 // transactions that were begun: nothing holds that was read in another one
 	moved  map[rowAt]table.Place // where rows are now that were changed
 	sure   map[string]bool       // tables of which it is known, in this transaction, what they run
+}
+
+// condition is one for rows, with its parameters.
+type condition struct {
+	sql  string
+	args [][]byte
 }
 
 // rowAt is where a row of a table was.
@@ -38,9 +38,6 @@ type rowAt struct {
 	table string
 	at    table.Place
 }
-
-// counts are rows that were added, changed and removed.
-type counts [3]int64
 
 // Opener opens a database that Name named, for changing.
 func Opener(name string) func(context.Context) (table.Editor, error) {
@@ -53,7 +50,9 @@ func Opener(name string) func(context.Context) (table.Editor, error) {
 			return nil, errors.Join(problem.New(problem.Unreadable, "Name the primary server, or a role that may write.",
 				"%s cannot be changed: %s", db.Name, db.readOnly), db.Close())
 		}
-		return &Edit{DB: db}, nil
+		e := &Edit{DB: db}
+		e.Changes.Server, e.Changes.Of = statements{e}, db.Name
+		return e, nil
 	}
 }
 
@@ -102,7 +101,7 @@ func (e *Edit) DeclareDerived(context.Context, string, ...string) error { return
 
 // Begin implements table.Transaction.
 func (e *Edit) Begin(ctx context.Context) error {
-	if e.writes {
+	if e.Writes {
 		return errors.New("a transaction is open already")
 	}
 	if err := e.execSQL(ctx, "rollback"); err != nil { // of the snapshot
@@ -112,18 +111,17 @@ func (e *Edit) Begin(ctx context.Context) error {
 		return errors.Join(e.explainWriteError(err), e.beginReading(ctx))
 	}
 	e.turn++
-	e.writes, e.failed, e.log, e.moved = true, nil, nil, map[rowAt]table.Place{}
-	e.made, e.sure = map[string]counts{}, map[string]bool{}
+	e.writes, e.Writes, e.moved, e.sure = true, true, map[rowAt]table.Place{}, map[string]bool{}
 	counted := ""
 	err := e.queryTexts(ctx, "select current_setting('track_counts'), pg_catalog.txid_current()::text, pg_catalog.pg_postmaster_start_time()::text", func(row []string) error {
-		counted, e.number, e.server = row[0], row[1], row[2]
+		counted, e.number, e.begun = row[0], row[1], row[2]
 		return nil
 	})
 	if err == nil && counted != "on" {
 		err = problem.New(problem.Unreadable, "Set track_counts to on for this database.", "%s counts no changes, so that sessctl could not see what triggers do", e.Name)
 	}
 	if err == nil {
-		e.beside, err = e.countChanges(ctx) // of transactions before, which the server may not have put away yet
+		err = e.BeginChanges(ctx, len(e.rest.Triggers) > 0)
 	}
 	if err != nil {
 		return errors.Join(e.explainWriteError(err), e.Rollback())
@@ -145,7 +143,7 @@ func (e *Edit) execSQL(ctx context.Context, sql string) error {
 // Lock implements table.Editor. A runtime that adds an event to a session whose row is locked
 // waits where a foreign key leads there; elsewhere the whole table is locked.
 func (e *Edit) Lock(ctx context.Context, rows table.Selection, belonging ...string) error {
-	if !e.writes || len(rows.Keys) == 0 {
+	if !e.Writes || len(rows.Keys) == 0 {
 		return nil
 	}
 	q, err := e.newSelection(rows.Table, nil)
@@ -155,7 +153,7 @@ func (e *Edit) Lock(ctx context.Context, rows table.Selection, belonging ...stri
 	for _, name := range belonging {
 		if !slices.Contains(e.tables[name].Parents, rows.Table) {
 			if err := e.execSQL(ctx, "lock table "+e.tableName(name)+" in share row exclusive mode"); err != nil {
-				return e.rememberError(err)
+				return e.RememberError(err)
 			}
 		}
 	}
@@ -165,99 +163,28 @@ func (e *Edit) Lock(ctx context.Context, rows table.Selection, belonging ...stri
 	}
 	where, values := q.keysClause(rows)
 	err = q.runQuery(ctx, q.selectSQL(where)+" order by "+strings.Join(order, ", ")+" for update", values, func(table.Place, []table.Value) error { return nil })
-	return e.rememberError(err)
+	return e.RememberError(err)
 }
 
 func (e *Edit) tableName(name string) string { return quotedName(e.schema) + "." + quotedName(name) }
 
-// Journal implements table.Transaction.
-func (e *Edit) Journal() ([]byte, error) { return table.EncodeChanges(e.log) }
-
-// TryChanges implements table.Transaction. Without triggers nothing can keep an undo from
-// succeeding that did not keep the repair.
-func (e *Edit) TryChanges(ctx context.Context, do func() error) error {
-	if len(e.rest.Triggers) == 0 {
-		return nil
-	}
-	if err := errors.Join(e.failed, e.checkStrays(ctx)); err != nil {
-		return err
-	}
-	if err := e.execSQL(ctx, "savepoint trial"); err != nil {
-		return e.rememberError(err)
-	}
-	log, made, moved, sure := e.log, e.made, e.moved, e.sure
-	e.log, e.made, e.moved, e.sure = slices.Clone(log), maps.Clone(made), maps.Clone(moved), maps.Clone(sure)
-	err := do()
-	if err == nil {
-		err = e.checkStrays(ctx)
-	}
-	counted, failed := e.countChanges(ctx)
-	failed = cmp.Or(e.execSQL(ctx, "rollback to savepoint trial"), failed)
-	e.log, e.made, e.moved, e.sure, e.failed = log, made, moved, sure, nil
-	if failed != nil {
-		return errors.Join(err, e.rememberError(failed))
-	}
-	for name, all := range counted { // the server counts what was taken back, too
-		e.beside[name] = all.minusCounts(made[name])
-	}
-	return err
-}
-
-func (c counts) minusCounts(d counts) counts { return counts{c[0] - d[0], c[1] - d[1], c[2] - d[2]} }
-
-// countChanges counts what the server counts of this transaction, what triggers and foreign keys did
-// included, by tables of the schema; of others by their full names.
-func (e *Edit) countChanges(ctx context.Context) (map[string]counts, error) {
-	all := map[string]counts{}
-	err := e.queryTexts(ctx, `select case when schemaname = $1 then relname else schemaname || '.' || relname end, n_tup_ins, n_tup_upd, n_tup_del
-from pg_catalog.pg_stat_xact_user_tables where n_tup_ins + n_tup_upd + n_tup_del > 0`, func(row []string) error {
-		var c counts
-		for i := range c {
-			c[i], _ = strconv.ParseInt(row[1+i], 10, 64)
-		}
-		all[row[0]] = c
-		return nil
-	}, e.schema)
-	return all, err
-}
-
-// checkStrays is the problem with rows that changed and that nobody asked to change.
-func (e *Edit) checkStrays(ctx context.Context) error {
-	all, err := e.countChanges(ctx)
-	if err != nil {
-		return e.rememberError(err)
-	}
-	for name := range e.made {
-		if _, named := all[name]; !named {
-			all[name] = counts{}
-		}
-	}
-	for name, c := range all {
-		if c.minusCounts(e.beside[name]) != e.made[name] {
-			return problem.New(problem.RolledBack, "Remove the trigger or rule during the repair.",
-				"%s was not changed: rows of %s changed with it, by a trigger or a rule", e.Name, name)
-		}
-	}
-	return nil
-}
-
 // Commit implements table.Transaction.
 func (e *Edit) Commit(ctx context.Context) error {
-	err := errors.Join(e.failed, ctx.Err())
-	if !e.writes {
+	err := errors.Join(e.Failed, ctx.Err())
+	if !e.Writes {
 		err = errors.New("no transaction is open")
 	}
 	if err == nil && len(e.rest.Triggers) > 0 { // those that are deferred would run behind the last look
-		err = e.rememberError(e.withPath(ctx, true, func() error { return e.execSQL(ctx, "set constraints all immediate") }))
+		err = e.RememberError(e.withPath(ctx, true, func() error { return e.execSQL(ctx, "set constraints all immediate") }))
 	}
 	if err == nil {
-		err = e.checkStrays(ctx)
+		err = e.CheckStrays(ctx)
 	}
 	if err != nil {
 		return errors.Join(err, e.Rollback())
 	}
 	ctx = context.WithoutCancel(ctx) // an interrupted commit would leave open what became of it
-	e.writes = false
+	e.writes, e.Writes = false, false
 	err = e.execSQL(ctx, "commit")
 	if _, refused := errors.AsType[*pgconn.PgError](err); err != nil && (!refused || e.conn.IsClosed()) {
 		err = e.askOutcome(ctx)
@@ -269,87 +196,44 @@ func (e *Edit) Commit(ctx context.Context) error {
 	return nil
 }
 
-// answering is for how long a server is asked what became of a commit.
-const answering = 30 * time.Second
-
 // askOutcome connects again after a connection was lost during a commit, and asks what became of it.
 func (e *Edit) askOutcome(ctx context.Context) error {
 	_ = e.DB.Close()
-	unknown := &problem.Error{
-		Class: problem.Unreadable, Err: table.ErrUnknown,
-		What: "the connection to " + e.Name + " was lost while sessctl was saving a change, and nobody answers whether it was saved",
-		Next: "When the server runs again, `sessctl undo` with the receipt takes the change back if it was saved, and says so if it was not.",
-	}
-	for end := time.Now().Add(answering); time.Now().Before(end); time.Sleep(time.Second) { //nolint:forbidigo // for how long to wait
+	return server.AskOutcome(e.Name, func() string {
 		_, conn, err := dialTarget(ctx, e.Name)
 		if err != nil {
-			continue
+			return ""
 		}
 		e.conn = conn
-		const outcome = "select pg_catalog.txid_status($1::bigint), pg_catalog.pg_postmaster_start_time()::text"
-		status, server := "", ""
+		status, begun := "", ""
 		if err = e.beginReading(ctx); err == nil {
-			err = e.queryTexts(ctx, outcome, func(row []string) error { status, server = row[0], row[1]; return nil }, e.number)
+			const outcome = "select pg_catalog.txid_status($1::bigint), pg_catalog.pg_postmaster_start_time()::text"
+			err = e.queryTexts(ctx, outcome, func(row []string) error { status, begun = row[0], row[1]; return nil }, e.number)
 			_ = e.execSQL(ctx, "rollback")
 		}
 		if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == "22023" {
-			status = aborted // the server crashed before it wrote anything of it: the number was never given out
+			status = server.Aborted // the server crashed before it wrote anything of it: the number was never given out
 		}
-		if status == committed && server != e.server { // perhaps of another transaction, which got the number after a crash
-			status = e.outcomeByRow(ctx)
+		if status == server.Committed && begun != e.begun { // perhaps of another transaction, which got the number after a crash
+			if status = ""; e.execSQL(ctx, changing) == nil {
+				status = e.OutcomeByRow(ctx)
+				_ = e.execSQL(ctx, "rollback")
+			}
 		}
-		switch status {
-		case committed:
-			return nil
-		case aborted:
-			return problem.New(problem.Busy, "Nothing of that change was saved. Run the repair again.", "the connection to %s was lost", e.Name)
+		if status != server.Committed && status != server.Aborted {
+			_ = e.DB.Close()
 		}
-		_ = e.DB.Close()
-	}
-	return unknown
-}
-
-// What the server says of transactions.
-const (
-	committed = "committed"
-	aborted   = "aborted"
-)
-
-// outcomeByRow tells by the last row that was changed what became of the transaction, "" when
-// somebody changed it since.
-func (e *Edit) outcomeByRow(ctx context.Context) string {
-	if len(e.log) == 0 || e.beginReading(ctx) != nil {
-		return ""
-	}
-	defer func() { _ = e.execSQL(ctx, "rollback") }()
-	c := e.log[len(e.log)-1]
-	one := c.After
-	if one == nil {
-		one = c.Before
-	}
-	q, err := e.newSelection(c.Table, slices.Sorted(maps.Keys(one)))
-	if err != nil {
-		return ""
-	}
-	where, values := e.byKey(c.Table, one)
-	_, now, err := e.queryOneRow(ctx, q, q.selectSQL(" where "+where), values)
-	is := func(image table.Image) bool { return (now == nil) == (image == nil) && now.Equal(image) }
-	switch {
-	case err == nil && is(c.After):
-		return committed
-	case err == nil && is(c.Before):
-		return aborted
-	}
-	return ""
+		return status
+	})
 }
 
 // Rollback implements table.Transaction. A server takes back by itself what a lost
 // connection leaves.
 func (e *Edit) Rollback() error {
-	if !e.writes {
+	if !e.Writes {
 		return nil
 	}
-	e.writes = false
+	e.writes, e.Writes = false, false
 	if e.conn.IsClosed() {
 		return nil
 	}
@@ -369,13 +253,6 @@ func (e *Edit) Close() error {
 		return nil
 	}
 	return errors.Join(e.Rollback(), e.DB.Close())
-}
-
-// rememberError explains the error of a write and remembers it.
-func (e *Edit) rememberError(err error) error {
-	err = e.explainWriteError(err)
-	e.failed = cmp.Or(e.failed, err)
-	return err
 }
 
 // explainWriteError turns the error of a write into a problem for people.
