@@ -110,7 +110,7 @@ func untied(t testing.TB, name string) (at string) {
 // makes their order last has to be allowed.
 func TestTies(t *testing.T) {
 	at, _ := load(t, "adk-python-v1")
-	out, _, _ := sessctl(t, "check", at, "--session", "tied")
+	out, _, _ := sessctl(t, "why", at, "tied")
 	if !strings.Contains(flat(out), "nothing tells which was written first") {
 		t.Error(out)
 	}

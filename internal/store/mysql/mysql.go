@@ -77,8 +77,12 @@ var ofServer = map[bool]string{
 // reading begins a snapshot.
 var reading = []string{"rollback", "set transaction isolation level repeatable read", "start transaction with consistent snapshot, read only"}
 
-// ours are the connections of this process, by server and number, those that were closed included.
-var ours sync.Map
+// ours are the connections of this process, by server and number, those that were closed included;
+// opening is locked for reading while one is opened and not yet among them.
+var (
+	ours    sync.Map
+	opening sync.RWMutex
+)
 
 func dialTarget(ctx context.Context, name string) (*target, connection, error) {
 	t, err := findTarget(name)
@@ -120,11 +124,15 @@ func dialTarget(ctx context.Context, name string) (*target, connection, error) {
 
 // Open begins a snapshot of a database that RegisterName named.
 func Open(ctx context.Context, name string) (*DB, error) {
+	opening.RLock()
 	db, err := openTarget(ctx, name)
-	if err != nil {
+	if err == nil {
+		err = db.readServer(ctx)
+	}
+	opening.RUnlock()
+	if db == nil {
 		return nil, err
 	}
-	err = db.readServer(ctx)
 	if err == nil {
 		err = db.readWriter(ctx)
 	}
@@ -191,6 +199,8 @@ func (db *DB) readWriter(ctx context.Context) error {
 	if err != nil || !sees || db.readOnly != "" {
 		return err
 	}
+	opening.Lock()
+	defer opening.Unlock()
 	others := 0
 	err = db.queryTexts(ctx, "show processlist", func(row []string) error {
 		id, user, database, command := row[0], row[1], row[3], row[4]

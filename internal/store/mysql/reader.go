@@ -72,17 +72,19 @@ func quotedNames(names []string) string {
 
 // condition is one for rows, with its parameters; "" for all of them.
 type condition struct {
-	sql  string
-	args []driver.Value
+	sql   string
+	args  []driver.Value
+	byKey bool // it names the whole primary key
 }
 
 // run hands the rows that a condition leaves to fn, in the order of their keys; limit may say how
 // many, or that they are locked.
 func (q *selection) run(ctx context.Context, db *DB, where condition, limit string, fn func(at table.Place, row []table.Value) error) error {
 	sql := "select " + quotedNames(q.all) + " from " + q.from
-	if where.sql == "" {
-		sql += " force index (" + primary + ")" // another index may have all columns, but not in that order
-	} else {
+	if where.sql == "" || where.byKey { // another index has another order, and a pass over the table waits for locked rows
+		sql += " force index (" + primary + ")"
+	}
+	if where.sql != "" {
 		sql += " where " + where.sql
 	}
 	key := make([]table.Value, len(q.key))
@@ -142,7 +144,7 @@ func (q *selection) conditionOf(db *DB, s table.Selection) condition {
 		return condition{sql: "not exists (select 1 from " + db.tableName(s.Lacking.Table) + " o where " + strings.Join(same, " and ") + ")"}
 	case kind == kindDateTime || kind == kindInstant:
 		time := quotedName(s.Times)
-		return condition{time + " >= ? or " + time + " <= '1970-01-01' or " + time + " is null", []driver.Value{s.Since.UTC().Format(time6)}}
+		return condition{sql: time + " >= ? or " + time + " <= '1970-01-01' or " + time + " is null", args: []driver.Value{s.Since.UTC().Format(time6)}}
 	case s.Keys == nil || len(s.Keys) > mostKeys:
 		return condition{}
 	}
@@ -187,7 +189,7 @@ func (r *relation) withKeys(columns []string, keys [][]table.Value, unlike int) 
 		return condition{sql: "false"}
 	}
 	others := slices.Delete(slices.Clone(columns), unlike, unlike+1)
-	var c condition
+	c := condition{byKey: slices.Equal(slices.Sorted(slices.Values(columns)), slices.Sorted(slices.Values(r.key)))}
 	for i, l := range lists {
 		if i > 0 {
 			c.sql += " or "
