@@ -135,6 +135,9 @@ type Reader struct {
 	// LikeFilter: a reader filters branches by SQL's LIKE, for which %, _ and case
 	// mean something else than for the others.
 	LikeFilter bool
+	// FoldsBranches: that reader overlooks case in all comparisons of branches, as the collation of
+	// their column says.
+	FoldsBranches bool
 	// TurnsTies: the reader shows events of one place in the reverse of the order in
 	// which they were written.
 	TurnsTies bool

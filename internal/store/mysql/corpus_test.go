@@ -168,3 +168,32 @@ func sorted(list []finding) []finding {
 	})
 	return list
 }
+
+// TestCollations: where the column overlooks case, so does the runtime's filter, and a check says
+// so; what sessctl itself compares is exact.
+func TestCollations(t *testing.T) {
+	at, _ := load(t, "spring-ai-session-0.8")
+	execute(t, at, "insert into AI_SESSION values ('Agents', 'bob', now(6), null, '{}', 2)", `insert into AI_SESSION_EVENT (id, session_id, timestamp, message_type, message_content, branch, metadata) values
+  ('b1', 'Agents', now(6), 'USER', 'hello', null, '{}'), ('b2', 'Agents', now(6), 'ASSISTANT', 'one', 'Agent', '{}'), ('b3', 'Agents', now(6), 'ASSISTANT', 'two', 'agent', '{}')`)
+	filter := "select group_concat(id order by seq) from AI_SESSION_EVENT where session_id = 'Agents' and (branch is null or branch = 'agent' or 'agent' like concat(branch, '.%'))"
+	for _, tt := range []struct{ collation, shown, rule string }{{"utf8mb4_bin", "b1,b3", "SC724"}, {"utf8mb4_general_ci", "b1,b2,b3", "SC732"}} {
+		execute(t, at, "alter table AI_SESSION_EVENT modify branch varchar(500) collate "+tt.collation+" null")
+		if shown := execute(t, at, filter); shown != tt.shown {
+			t.Errorf("%s: the filter shows %s", tt.collation, shown)
+		}
+		out, _, _ := sessctl(t, "check", at, "--session", "Agents", "--format", "json")
+		if strings.Count(out, `"SC732"`)+strings.Count(out, `"SC724"`) != 2 || strings.Count(out, `"`+tt.rule+`"`) != 2 {
+			t.Errorf("%s: %s", tt.collation, out)
+		}
+	}
+	before := rowsOf(t, at)
+	execute(t, at, "alter database collate utf8mb4_general_ci")
+	execute(t, at, "alter table AI_SESSION_EVENT drop foreign key fk_ai_session_event_session",
+		"alter table AI_SESSION_EVENT convert to character set utf8mb4 collate utf8mb4_general_ci", "alter table AI_SESSION convert to character set utf8mb4 collate utf8mb4_general_ci",
+		"alter table AI_SESSION_EVENT add constraint fk_ai_session_event_session foreign key (session_id) references AI_SESSION (id) on delete cascade")
+	if rowsOf(t, at) != before {
+		t.Fatal("other rows")
+	}
+	execute(t, at, "delete from AI_SESSION where id = 'agents'") // in whatever case
+	repairedAndBack(t, at)
+}

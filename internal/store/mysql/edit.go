@@ -38,6 +38,11 @@ func Opener(name string) func(context.Context) (table.Editor, error) {
 			return nil, errors.Join(problem.New(problem.Unreadable, "Name the primary server, or a role that may write.",
 				"%s cannot be changed: %s", db.Name, db.readOnly), db.Close())
 		}
+		for name, r := range db.tables { // the catalog tells no rights that a role has by another one
+			if _, _, err := db.exec(ctx, "explain delete from "+db.tableName(name)+" where false"); r.ReadOnly == "" && isNumber(err, 1142) {
+				r.ReadOnly = notChangeable(name)
+			}
+		}
 		e := &Edit{DB: db}
 		e.Changes.Server, e.Changes.Of = statements{e}, db.Name
 		return e, nil

@@ -94,8 +94,12 @@ func (db *DB) addColumn(row []string) {
 		r.unread = notAllowed
 	}
 	if r.ReadOnly == "" && (!slices.Contains(rights, "insert") || !slices.Contains(rights, "update")) {
-		r.ReadOnly = "the role may not change its table " + row[0] + " (GRANT INSERT, UPDATE, DELETE)"
+		r.ReadOnly = notChangeable(row[0])
 	}
+}
+
+func notChangeable(name string) string {
+	return "the role may not change its table " + name + " (GRANT INSERT, UPDATE, DELETE)"
 }
 
 // notAllowed is why a table is not read that the role may not read.

@@ -209,8 +209,7 @@ func unknownError(ctx context.Context, src *store.Source) error {
 	}
 	db := sqlite.FromReader(src.DB)
 	if db == nil {
-		return problem.New(problem.Unreadable, "sessctl reads those of Google ADK, kagent, Mastra and Spring AI Session on a server. "+
-			"Name another schema with ?search_path=SCHEMA at the end, or let the role use it: `GRANT USAGE ON SCHEMA … TO …;`.", "%s has no tables in which a runtime keeps its sessions", src.Path)
+		return problem.New(problem.Unreadable, serverOf(src.Path).elsewhere, "%s has no tables in which a runtime keeps its sessions", src.Path)
 	}
 	if err := db.Damaged(); err != nil {
 		return err

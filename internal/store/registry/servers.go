@@ -13,16 +13,17 @@ import (
 
 // dialect is a kind of servers of databases.
 type dialect struct {
-	isName   func(word string) bool                                             // whether a word names a database
-	register func(word string) (name, note string, err error)                   // the name without a password, which leads there from then on
-	list     func(ctx context.Context, name string) (names []string, err error) // those that a name may mean
-	open     func(ctx context.Context, name string) (table.Reader, error)       // for reading
-	edit     func(name string) func(context.Context) (table.Editor, error)      // and for changing
-	roleOf   func(name string) string                                           // the role as which a name is opened
-	asRole   func(name, role string) error                                      // makes it a role's where nobody named one
-	stopped  func(err error) bool                                               // an end of a reading that may not come again
-	mistyped func(word string) (secret string, sure bool)                       // what may be a password in a word that is no name
-	address  func() error                                                       // what is said of such a word
+	isName    func(word string) bool                                             // whether a word names a database
+	register  func(word string) (name, note string, err error)                   // the name without a password, which leads there from then on
+	list      func(ctx context.Context, name string) (names []string, err error) // those that a name may mean
+	open      func(ctx context.Context, name string) (table.Reader, error)       // for reading
+	edit      func(name string) func(context.Context) (table.Editor, error)      // and for changing
+	roleOf    func(name string) string                                           // the role as which a name is opened
+	asRole    func(name, role string) error                                      // makes it a role's where nobody named one
+	stopped   func(err error) bool                                               // an end of a reading that may not come again
+	mistyped  func(word string) (secret string, sure bool)                       // what may be a password in a word that is no name
+	elsewhere string                                                             // where the tables may be that a database lacks
+	address   func() error                                                       // what is said of such a word
 }
 
 // dialects are asked in this order.
@@ -31,11 +32,15 @@ var dialects = []dialect{
 		mysql.IsName, mysql.RegisterName, mysql.ListDatabases, opened(mysql.Open), mysql.Opener, mysql.RoleOf, mysql.AsRole,
 		func(error) bool { return false },
 		func(word string) (string, bool) { return "", mysql.IsMistyped(word) },
+		"sessctl reads those of Google ADK and Spring AI Session on such a server. Name another database, or let the role read its tables: `GRANT SELECT ON DATABASE.* TO …;`.",
 		func() error { return mysql.AddressError(nil) },
 	},
 	{
 		postgres.IsName, postgres.RegisterName, postgres.ListSchemas, opened(postgres.Open), postgres.Opener, postgres.RoleOf, postgres.AsRole,
-		postgres.IsStopped, postgres.FindMistypedPassword, postgres.UnparsedError,
+		postgres.IsStopped, postgres.FindMistypedPassword,
+		"sessctl reads those of Google ADK, kagent, Mastra and Spring AI Session on a server. " +
+			"Name another schema with ?search_path=SCHEMA at the end, or let the role use it: `GRANT USAGE ON SCHEMA … TO …;`.",
+		postgres.UnparsedError,
 	},
 }
 
