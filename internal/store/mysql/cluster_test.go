@@ -174,6 +174,7 @@ func dialTarget(t testing.TB, at string) *sql.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
+	db.SetMaxIdleConns(0) // one that is closed is no client any more
 	conn, err := db.Conn(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +188,7 @@ func dialTarget(t testing.TB, at string) *sql.Conn {
 func execute(t testing.TB, at string, statements ...string) (value string) {
 	t.Helper()
 	conn := dialTarget(t, at)
-	defer func() { _ = conn.Raw(func(raw any) error { return raw.(interface{ Close() error }).Close() }) }()
+	defer func() { _ = conn.Close() }()
 	ctx := context.Background()
 	if _, err := conn.ExecContext(ctx, "set sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT,NO_AUTO_VALUE_ON_ZERO', group_concat_max_len = 10000000"); err != nil {
 		t.Fatal(err)
