@@ -102,16 +102,17 @@ func (q *selection) run(ctx context.Context, db *DB, where condition, limit stri
 // glance is as run, for a function that may soon have enough: the server sends all that was asked
 // for.
 func (q *selection) glance(ctx context.Context, db *DB, where condition, fn func(at table.Place, row []table.Value) error) error {
-	const first = 100
-	rows := 0
-	err := q.run(ctx, db, where, fmt.Sprint(" limit ", first), func(at table.Place, row []table.Value) error {
-		rows++
-		return fn(at, row)
-	})
-	if err != nil || rows < first {
-		return err
+	for from, most, rows := 0, 200, -1; rows != 0; from, most = from+most, 10*most {
+		rows = 0
+		err := q.run(ctx, db, where, fmt.Sprintf(" limit %d, %d", from, most), func(at table.Place, row []table.Value) error {
+			rows++
+			return fn(at, row)
+		})
+		if err != nil {
+			return err
+		}
 	}
-	return q.run(ctx, db, where, fmt.Sprint(" limit ", first, ", 18446744073709551615"), fn)
+	return nil
 }
 
 // Scan implements table.Reader.
