@@ -19,8 +19,7 @@ import (
 type Edit struct {
 	*DB
 	server.Changes[condition]
-	turn   int64 // transactions that were begun: nothing holds that was read in another one
-	locked bool  // sessions are, in this one
+	locked bool // sessions are, in this transaction
 
 	looks int64         // at the counters of the connection,
 	noise server.Counts // each of which counts as so much
@@ -44,7 +43,23 @@ func Opener(name string) func(context.Context) (table.Editor, error) {
 			}
 		}
 		e := &Edit{DB: db}
-		e.Changes.Server, e.Changes.Of = statements{e}, db.Name
+		e.Changes = server.NewChanges(db.Name, len(db.rest.Triggers) > 0, server.SQL[condition]{
+			Table: func(name string) (table.Table, []string, []string) {
+				if r := e.tables[name]; r != nil {
+					return r.Table, r.key, r.made
+				}
+				return table.Table{}, nil, nil
+			},
+			AtPlace: e.atPlace, WithKey: e.withKey, LockRow: e.lockRow, InsertRow: e.insertRow, UpdateRow: e.updateRow, DeleteRow: e.deleteRow,
+			CountChanges: e.countChanges, Together: true, BeginWriting: e.beginWriting, Started: e.calibrate, BeginReading: e.beginReading,
+			Execute: func(ctx context.Context, sql string) error { return e.execAll(ctx, sql) }, Remember: e.rememberPlaces,
+			Explain: e.explainWriteError, BreaksConstraint: describeBreak,
+			IsLost: func(err error) bool {
+				_, refused := errors.AsType[*mysql.MySQLError](err)
+				return !e.conn.IsValid() || err != nil && !refused
+			},
+			Outcome: e.askOutcome, Close: db.Close,
+		})
 		return e, nil
 	}
 }
@@ -52,38 +67,8 @@ func Opener(name string) func(context.Context) (table.Editor, error) {
 // Reader reads as the transaction that is open sees the database.
 func (e *Edit) Reader() table.Reader { return e }
 
-// Version implements table.Transaction: the servers tell nobody that others have committed, so
-// that nothing holds that was read before the locks.
-func (e *Edit) Version(context.Context) (int64, error) { return e.turn, nil }
-
-// Replaced implements table.Transaction: a name leads to one database.
-func (e *Edit) Replaced() error { return nil }
-
-// Left implements table.Transaction: nothing lies beside a database.
-func (e *Edit) Left() string { return "" }
-
-// DeclareDerived implements table.Editor: no known runtime has triggers there.
-func (e *Edit) DeclareDerived(context.Context, string, ...string) error { return nil }
-
-// Begin implements table.Transaction.
-func (e *Edit) Begin(ctx context.Context) error {
-	if e.Writes {
-		return errors.New("a transaction is open already")
-	}
-	if err := e.beginWriting(ctx); err != nil {
-		return errors.Join(e.explainWriteError(err), e.beginReading(ctx))
-	}
-	e.turn++
-	e.Writes, e.locked, e.own = true, false, server.Counts{}
-	err := e.calibrate(ctx)
-	if err == nil {
-		err = e.BeginChanges(ctx, len(e.rest.Triggers) > 0)
-	}
-	if err != nil {
-		return errors.Join(e.explainWriteError(err), e.Rollback())
-	}
-	return nil
-}
+// Close implements table.Transaction.
+func (e *Edit) Close() error { return e.End() }
 
 // beginWriting begins a transaction in which each statement sees what is committed; where no
 // foreign key leads to the sessions, one that keeps others from adding rows between those it locks.
@@ -97,10 +82,11 @@ func (e *Edit) beginWriting(ctx context.Context) error {
 	return e.execAll(ctx, "rollback", "set transaction isolation level "+level, "start transaction read write")
 }
 
-// beginReading begins the transaction in which everything is read that needs no lock.
 func (e *Edit) beginReading(ctx context.Context) error {
-	e.turn++
-	return e.Explain(e.execAll(ctx, reading...))
+	for _, r := range e.tables {
+		r.places.moved = nil // which a rollback took back, and who reads again gets other places
+	}
+	return e.execAll(ctx, reading...)
 }
 
 // Lock implements table.Editor. A runtime that adds an event to a session whose row is locked
@@ -136,74 +122,19 @@ func (e *Edit) Lock(ctx context.Context, rows table.Selection, belonging ...stri
 	return e.RememberError(q.run(ctx, e.DB, q.of.withKeys(rows.Key, rows.Keys, len(rows.Key)-1), " for update", nothing))
 }
 
-// Commit implements table.Transaction.
-func (e *Edit) Commit(ctx context.Context) error {
-	err := errors.Join(e.Failed, ctx.Err())
-	if !e.Writes {
-		err = errors.New("no transaction is open")
-	}
-	if err == nil {
-		err = e.CheckStrays(ctx)
-	}
+// askOutcome connects again, and looks at the last row that was changed: a transaction that is still
+// alive has it locked.
+func (e *Edit) askOutcome(ctx context.Context) (outcome string) {
+	again, err := openTarget(ctx, e.Of)
 	if err != nil {
-		return errors.Join(err, e.Rollback())
+		return ""
 	}
-	ctx = context.WithoutCancel(ctx) // an interrupted commit would leave open what became of it
-	e.Writes = false
-	err = e.execAll(ctx, "commit")
-	if _, refused := errors.AsType[*mysql.MySQLError](err); err != nil && (!refused || !e.conn.IsValid()) {
-		err = e.askOutcome(ctx)
+	e.conn = again.conn
+	if e.beginWriting(ctx) == nil {
+		outcome = e.OutcomeByRow(ctx)
+		_ = e.execAll(ctx, "rollback")
 	}
-	if err != nil {
-		return e.explainWriteError(err)
-	}
-	_ = e.beginReading(ctx) // it is saved; who uses the connection next hears what is wrong with it
-	return nil
-}
-
-// askOutcome connects again after a connection was lost during a commit, and looks at the last row
-// that was changed: a transaction that is still alive has it locked.
-func (e *Edit) askOutcome(ctx context.Context) error {
-	_ = e.DB.Close()
-	return server.AskOutcome(e.Of, func() (outcome string) {
-		again, err := openTarget(ctx, e.Of)
-		if err != nil {
-			return ""
-		}
-		e.conn = again.conn
-		if e.beginWriting(ctx) == nil {
-			outcome = e.OutcomeByRow(ctx)
-			_ = e.execAll(ctx, "rollback")
-		}
-		if outcome == "" {
-			_ = e.DB.Close()
-		}
-		return outcome
-	})
-}
-
-// Rollback implements table.Transaction. A server takes back by itself what a lost
-// connection leaves.
-func (e *Edit) Rollback() error {
-	if !e.Writes {
-		return nil
-	}
-	e.Writes = false
-	if !e.conn.IsValid() {
-		return nil
-	}
-	for _, r := range e.tables {
-		r.places.moved = nil
-	}
-	return e.beginReading(context.Background())
-}
-
-// Close implements table.Transaction.
-func (e *Edit) Close() error {
-	if !e.conn.IsValid() {
-		return nil
-	}
-	return errors.Join(e.Rollback(), e.DB.Close())
+	return outcome
 }
 
 // explainWriteError turns the error of a write into a problem for people.
@@ -227,7 +158,7 @@ const counters = "show session status where variable_name in ('Handler_write', '
 
 // calibrate finds out how much a look at the counters counts itself: its result may be a table.
 func (e *Edit) calibrate(ctx context.Context) error {
-	e.noise, e.looks = server.Counts{}, 0
+	e.locked, e.own, e.noise, e.looks = false, server.Counts{}, server.Counts{}, 0
 	var seen [2]server.Counts
 	for i := range seen {
 		all, err := e.readCounters(ctx)
@@ -289,7 +220,7 @@ func (e *Edit) ReserveNumbers(ctx context.Context, of, column string, count int)
 // takeNumber adds a row like the first one of a table, whose key begins so that no other has it,
 // and removes it again.
 func (e *Edit) takeNumber(ctx context.Context, of, column string) (number int64, err error) {
-	columns := slices.DeleteFunc(statements{e}.RowColumns(of), func(c string) bool { return c == column })
+	columns := slices.DeleteFunc(e.rest.Columns(of), func(c string) bool { return c == column || slices.Contains(e.tables[of].made, c) })
 	q, err := e.newSelection(of, columns)
 	if err != nil {
 		return 0, err

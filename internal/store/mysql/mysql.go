@@ -54,9 +54,6 @@ type connection interface {
 // program is what the server calls the connections of sessctl.
 const program = "sessctl"
 
-// connecting is how long a server may take to answer.
-const connecting = 20 * time.Second
-
 // settings are those of the connection. Texts and numbers of a receipt are stored as they were
 // (NO_AUTO_VALUE_ON_ZERO, ALLOW_INVALID_DATES) or refused; a lock on a table that a migration
 // holds is not waited for.
@@ -89,34 +86,18 @@ func dialTarget(ctx context.Context, name string) (*target, connection, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	dial := func() (connection, error) {
-		limited, cancel := context.WithTimeout(ctx, connecting)
-		defer cancel()
+	conn, err := server.Dial(ctx, name, t.config.User, &t.config.Passwd, func(ctx context.Context) (connection, error) {
 		connector, err := mysql.NewConnector(t.config.Clone())
 		if err != nil {
 			return nil, err
 		}
-		conn, err := connector.Connect(limited)
+		conn, err := connector.Connect(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return conn.(connection), nil //nolint:revive // what the driver has
-	}
-	conn, err := dial()
-	if wantsPassword(err) && t.config.Passwd == "" {
-		word, asked, unasked := server.AskPassword(ctx, "Password of role "+t.config.User+" for "+name)
-		if unasked != nil {
-			return nil, nil, unasked
-		}
-		if asked && word != "" {
-			t.config.Passwd = word
-			conn, err = dial()
-		}
-	}
-	switch {
-	case ctx.Err() != nil:
-		return nil, nil, ctx.Err()
-	case err != nil:
+	}, wantsPassword)
+	if err != nil {
 		return nil, nil, unreachableError(name, t.config, err)
 	}
 	return t, conn, nil

@@ -12,13 +12,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/shell"
+	"github.com/sessctl/sessctl/internal/store/server"
 )
 
 // IsName reports whether an argument names a database of MySQL or MariaDB: a URL, or "mysql:",
@@ -50,17 +50,15 @@ type target struct {
 	note   string // see RegisterName
 }
 
-// targets are those that were named, by the names that stand for them: so the password of
-// one is nowhere else.
-var targets sync.Map
+var targets server.Targets[target]
 
 // RegisterName is the name of a database without user, password and parameters, for people and
 // for reports: mysql://host/database. Open knows what it stands for as long as the process
 // lives; later, the option file and the client's variables have to say the rest. note is what
 // should be said about the password, "" for nothing.
 func RegisterName(word string) (name, note string, err error) {
-	if known, ok := targets.Load(word); ok {
-		return word, known.(*target).note, nil //nolint:revive // only targets are stored
+	if known := targets.Find(word); known != nil {
+		return word, known.note, nil
 	}
 	t, err := parseTarget(word)
 	if err != nil {
@@ -71,11 +69,7 @@ func RegisterName(word string) (name, note string, err error) {
 
 func findTarget(word string) (*target, error) {
 	name, _, err := RegisterName(word)
-	if err != nil {
-		return nil, err
-	}
-	known, _ := targets.Load(name)
-	return known.(*target), nil //nolint:revive // only targets are stored
+	return targets.Find(name), err
 }
 
 // parseTarget puts together what a URL says, else the option file, else the variables of the
@@ -211,8 +205,8 @@ func usualUser() string {
 
 // RoleOf is the role for a database that RegisterName named, "" for anything else.
 func RoleOf(name string) string {
-	if known, ok := targets.Load(name); ok {
-		return known.(*target).config.User //nolint:revive // only targets are stored
+	if known := targets.Find(name); known != nil {
+		return known.config.User
 	}
 	return ""
 }
@@ -226,25 +220,14 @@ func AsRole(name, role string) error {
 	return err
 }
 
-// registerTarget is the name of the target, which leads there from now on. Commands have the role
-// besides, where it is not the usual one.
+// registerTarget is the name of the target, which leads there from now on.
 func (t *target) registerTarget() string {
-	u := url.URL{Scheme: "mysql", Host: t.config.Addr, Path: "/" + t.config.DBName}
+	u := url.URL{Host: strings.TrimSuffix(t.config.Addr, ":"+usualPort), Path: "/" + t.config.DBName}
 	if t.config.Net == "unix" {
 		u.Host, u.RawQuery = "", "socket="+strings.ReplaceAll(url.QueryEscape(t.config.Addr), "%2F", "/")
 	}
-	u.Host = strings.TrimSuffix(u.Host, ":"+usualPort)
-	name := u.String()
-	if u.Host == "" { // which String leaves out with the slashes
-		name = "mysql://" + strings.TrimPrefix(strings.TrimPrefix(name, "mysql:"), "//")
-	}
-	targets.Store(name, t)
-	word := name
-	if file, _ := readOptions(); t.config.User != cmp.Or(file["user"], usualUser()) {
-		word = strings.Replace(name, "://", "://"+url.User(t.config.User).String()+"@", 1)
-	}
-	shell.SetTyped(name, word)
-	return name
+	file, _ := readOptions()
+	return targets.Register("mysql://"+strings.TrimPrefix(u.String(), "//"), t, t.config.User, cmp.Or(file["user"], usualUser()))
 }
 
 // AddressError is the problem with a word that is not the address of a server, as it should be.

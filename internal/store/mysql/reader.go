@@ -1,7 +1,6 @@
 package mysql
 
 import (
-	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/server"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -205,9 +205,6 @@ func (r *relation) withKeys(columns []string, keys [][]table.Value, unlike int) 
 	return c
 }
 
-// rowsAtOnce are read with one query.
-const rowsAtOnce = 1000
-
 // Rows implements table.Reader.
 func (db *DB) Rows(ctx context.Context, name string, columns []string, places []table.Place, fn func(n int, row []table.Value) error) (unread []int, err error) {
 	q, err := db.newSelection(name, columns)
@@ -216,33 +213,13 @@ func (db *DB) Rows(ctx context.Context, name string, columns []string, places []
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	for from := 0; from < len(places); from += rowsAtOnce {
-		rest := map[table.Place][]int{}
+	return server.ReadPlaces(places, fn, func(places []table.Place, each func(at table.Place, row []table.Value) error) error {
 		var keys [][]table.Value
-		for n := from; n < min(from+rowsAtOnce, len(places)); n++ {
-			if rest[places[n]] == nil {
-				if key := q.of.places.keyOf(places[n]); key != nil {
-					keys = append(keys, key)
-				}
+		for _, at := range places {
+			if key := q.of.places.keyOf(at); key != nil {
+				keys = append(keys, key)
 			}
-			rest[places[n]] = append(rest[places[n]], n)
 		}
-		err := q.run(ctx, db, q.of.withKeys(q.of.key, keys, q.of.places.unlike), "", func(at table.Place, row []table.Value) error {
-			for _, n := range rest[at] {
-				if err := fn(n, row); err != nil {
-					return err
-				}
-			}
-			delete(rest, at)
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-		for _, indexes := range rest {
-			unread = append(unread, indexes...)
-		}
-	}
-	slices.SortFunc(unread, cmp.Compare[int])
-	return unread, nil
+		return q.run(ctx, db, q.of.withKeys(q.of.key, keys, q.of.places.unlike), "", each)
+	})
 }

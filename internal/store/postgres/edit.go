@@ -22,7 +22,6 @@ type Edit struct {
 	server.Changes[condition]
 	number string                // of that transaction, for the server
 	begun  string                // when the server was started that gave this number out
-	turn   int64                 // transactions that were begun: nothing holds that was read in another one
 	moved  map[rowAt]table.Place // where rows are now that were changed
 	sure   map[string]bool       // tables of which it is known, in this transaction, what they run
 }
@@ -51,7 +50,20 @@ func Opener(name string) func(context.Context) (table.Editor, error) {
 				"%s cannot be changed: %s", db.Name, db.readOnly), db.Close())
 		}
 		e := &Edit{DB: db}
-		e.Changes.Server, e.Changes.Of = statements{e}, db.Name
+		e.Changes = server.NewChanges(db.Name, len(db.rest.Triggers) > 0, server.SQL[condition]{
+			Table: func(name string) (table.Table, []string, []string) {
+				r := e.tables[name]
+				return r.Table, r.key, r.made
+			},
+			AtPlace: e.atPlace, WithKey: e.withKey, LockRow: e.lockRow, InsertRow: e.insertRow, UpdateRow: e.updateRow, DeleteRow: e.deleteRow,
+			CountChanges: e.countChanges, BeginWriting: e.beginWriting, Started: e.noteTransaction, BeginReading: e.beginReading, Settle: e.settleTriggers,
+			Execute: e.execSQL, Remember: e.rememberPlaces, Explain: e.explainWriteError, BreaksConstraint: describeBreak,
+			IsLost: func(err error) bool {
+				_, refused := errors.AsType[*pgconn.PgError](err)
+				return e.conn.IsClosed() || err != nil && !refused
+			},
+			Outcome: e.askOutcome, Close: db.Close,
+		})
 		return e, nil
 	}
 }
@@ -86,32 +98,18 @@ func (e *Edit) currentPlace(name string, at table.Place) table.Place {
 	}
 }
 
-// Version implements table.Transaction: PostgreSQL tells nobody that others have
-// committed, so that nothing holds that was read before the locks.
-func (e *Edit) Version(context.Context) (int64, error) { return e.turn, nil }
-
-// Replaced implements table.Transaction: a name leads to one database.
-func (e *Edit) Replaced() error { return nil }
-
-// Left implements table.Transaction: nothing lies beside a database.
-func (e *Edit) Left() string { return "" }
-
-// DeclareDerived implements table.Editor: no known runtime has triggers there.
-func (e *Edit) DeclareDerived(context.Context, string, ...string) error { return nil }
-
-// Begin implements table.Transaction.
-func (e *Edit) Begin(ctx context.Context) error {
-	if e.Writes {
-		return errors.New("a transaction is open already")
+func (e *Edit) beginWriting(ctx context.Context) error {
+	err := e.execSQL(ctx, "rollback") // of the snapshot
+	if err == nil {
+		err = e.execSQL(ctx, changing)
 	}
-	if err := e.execSQL(ctx, "rollback"); err != nil { // of the snapshot
-		return e.Explain(err)
-	}
-	if err := e.execSQL(ctx, changing); err != nil {
-		return errors.Join(e.explainWriteError(err), e.beginReading(ctx))
-	}
-	e.turn++
-	e.writes, e.Writes, e.moved, e.sure = true, true, map[rowAt]table.Place{}, map[string]bool{}
+	e.writes = err == nil
+	return err
+}
+
+// noteTransaction notes by what the server knows the transaction that began.
+func (e *Edit) noteTransaction(ctx context.Context) error {
+	e.moved, e.sure = map[rowAt]table.Place{}, map[string]bool{}
 	counted := ""
 	err := e.queryTexts(ctx, "select current_setting('track_counts'), pg_catalog.txid_current()::text, pg_catalog.pg_postmaster_start_time()::text", func(row []string) error {
 		counted, e.number, e.begun = row[0], row[1], row[2]
@@ -120,19 +118,13 @@ func (e *Edit) Begin(ctx context.Context) error {
 	if err == nil && counted != "on" {
 		err = problem.New(problem.Unreadable, "Set track_counts to on for this database.", "%s counts no changes, so that sessctl could not see what triggers do", e.Name)
 	}
-	if err == nil {
-		err = e.BeginChanges(ctx, len(e.rest.Triggers) > 0)
-	}
-	if err != nil {
-		return errors.Join(e.explainWriteError(err), e.Rollback())
-	}
-	return nil
+	return err
 }
 
 // beginReading begins the transaction in which everything is read that needs no lock.
 func (e *Edit) beginReading(ctx context.Context) error {
-	e.turn++
-	return e.Explain(e.execSQL(ctx, reading))
+	e.writes = false
+	return e.execSQL(ctx, reading)
 }
 
 func (e *Edit) execSQL(ctx context.Context, sql string) error {
@@ -168,92 +160,38 @@ func (e *Edit) Lock(ctx context.Context, rows table.Selection, belonging ...stri
 
 func (e *Edit) tableName(name string) string { return quotedName(e.schema) + "." + quotedName(name) }
 
-// Commit implements table.Transaction.
-func (e *Edit) Commit(ctx context.Context) error {
-	err := errors.Join(e.Failed, ctx.Err())
-	if !e.Writes {
-		err = errors.New("no transaction is open")
-	}
-	if err == nil && len(e.rest.Triggers) > 0 { // those that are deferred would run behind the last look
-		err = e.RememberError(e.withPath(ctx, true, func() error { return e.execSQL(ctx, "set constraints all immediate") }))
-	}
-	if err == nil {
-		err = e.CheckStrays(ctx)
-	}
-	if err != nil {
-		return errors.Join(err, e.Rollback())
-	}
-	ctx = context.WithoutCancel(ctx) // an interrupted commit would leave open what became of it
-	e.writes, e.Writes = false, false
-	err = e.execSQL(ctx, "commit")
-	if _, refused := errors.AsType[*pgconn.PgError](err); err != nil && (!refused || e.conn.IsClosed()) {
-		err = e.askOutcome(ctx)
-	}
-	if err != nil {
-		return e.explainWriteError(err)
-	}
-	_ = e.beginReading(ctx) // it is saved; who uses the connection next hears what is wrong with it
-	return nil
+// settleTriggers runs those that are deferred, which would run behind the last look.
+func (e *Edit) settleTriggers(ctx context.Context) error {
+	return e.withPath(ctx, true, func() error { return e.execSQL(ctx, "set constraints all immediate") })
 }
 
-// askOutcome connects again after a connection was lost during a commit, and asks what became of it.
-func (e *Edit) askOutcome(ctx context.Context) error {
-	_ = e.DB.Close()
-	return server.AskOutcome(e.Name, func() string {
-		_, conn, err := dialTarget(ctx, e.Name)
-		if err != nil {
-			return ""
-		}
-		e.conn = conn
-		status, begun := "", ""
-		if err = e.beginReading(ctx); err == nil {
-			const outcome = "select pg_catalog.txid_status($1::bigint), pg_catalog.pg_postmaster_start_time()::text"
-			err = e.queryTexts(ctx, outcome, func(row []string) error { status, begun = row[0], row[1]; return nil }, e.number)
+// askOutcome connects again, and asks what became of the transaction.
+func (e *Edit) askOutcome(ctx context.Context) string {
+	_, conn, err := dialTarget(ctx, e.Name)
+	if err != nil {
+		return ""
+	}
+	e.conn = conn
+	status, begun := "", ""
+	if err = e.beginReading(ctx); err == nil {
+		const outcome = "select pg_catalog.txid_status($1::bigint), pg_catalog.pg_postmaster_start_time()::text"
+		err = e.queryTexts(ctx, outcome, func(row []string) error { status, begun = row[0], row[1]; return nil }, e.number)
+		_ = e.execSQL(ctx, "rollback")
+	}
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == "22023" {
+		status = server.Aborted // the server crashed before it wrote anything of it: the number was never given out
+	}
+	if status == server.Committed && begun != e.begun { // perhaps of another transaction, which got the number after a crash
+		if status = ""; e.execSQL(ctx, changing) == nil {
+			status = e.OutcomeByRow(ctx)
 			_ = e.execSQL(ctx, "rollback")
 		}
-		if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == "22023" {
-			status = server.Aborted // the server crashed before it wrote anything of it: the number was never given out
-		}
-		if status == server.Committed && begun != e.begun { // perhaps of another transaction, which got the number after a crash
-			if status = ""; e.execSQL(ctx, changing) == nil {
-				status = e.OutcomeByRow(ctx)
-				_ = e.execSQL(ctx, "rollback")
-			}
-		}
-		if status != server.Committed && status != server.Aborted {
-			_ = e.DB.Close()
-		}
-		return status
-	})
-}
-
-// Rollback implements table.Transaction. A server takes back by itself what a lost
-// connection leaves.
-func (e *Edit) Rollback() error {
-	if !e.Writes {
-		return nil
 	}
-	e.writes, e.Writes = false, false
-	if e.conn.IsClosed() {
-		return nil
-	}
-	ctx := context.Background()
-	if err := e.execSQL(ctx, "rollback"); err != nil && !e.conn.IsClosed() {
-		return e.Explain(err)
-	}
-	if e.conn.IsClosed() {
-		return nil
-	}
-	return e.beginReading(ctx)
+	return status
 }
 
 // Close implements table.Transaction.
-func (e *Edit) Close() error {
-	if e.conn.IsClosed() {
-		return nil
-	}
-	return errors.Join(e.Rollback(), e.DB.Close())
-}
+func (e *Edit) Close() error { return e.End() }
 
 // explainWriteError turns the error of a write into a problem for people.
 func (e *Edit) explainWriteError(err error) error {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store/server"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -46,42 +45,6 @@ func (e *Edit) ReserveNumbers(ctx context.Context, of, column string, count int)
 	return numbers, e.RememberError(err)
 }
 
-// statements is how PostgreSQL is told to change rows: server.Statements.
-type statements struct{ e *Edit }
-
-// KeyColumns implements server.Statements.
-func (s statements) KeyColumns(name string) []string { return s.e.tables[name].key }
-
-// RowColumns implements server.Statements.
-func (s statements) RowColumns(name string) []string {
-	r := s.e.tables[name]
-	var list []string
-	for _, c := range r.Columns {
-		if !slices.Contains(r.made, c.Name) {
-			list = append(list, c.Name)
-		}
-	}
-	return list
-}
-
-// CheckChangeable implements server.Statements.
-func (s statements) CheckChangeable(name string, columns []string) error {
-	e := s.e
-	r, ok := e.tables[name]
-	if !ok {
-		return problem.New(problem.RolledBack, "", "%s was not changed: it has no table %s", e.Name, name)
-	}
-	for _, c := range columns {
-		if _, ok := r.types[c]; !ok {
-			return problem.New(problem.RolledBack, "", "%s was not changed: its table %s has no column %s", e.Name, name, c)
-		}
-	}
-	if r.ReadOnly != "" {
-		return problem.New(problem.Unreadable, "", "%s was not changed: %s", e.Name, r.ReadOnly)
-	}
-	return nil
-}
-
 // queryOneRow reads the only row that a query hands over, nil for none.
 func (e *Edit) queryOneRow(ctx context.Context, q *selection, sql string, values [][]byte) (at table.Place, image table.Image, err error) {
 	err = q.runQuery(ctx, sql, values, func(place table.Place, row []table.Value) error {
@@ -98,7 +61,7 @@ func (e *Edit) queryOneRow(ctx context.Context, q *selection, sql string, values
 // get the search path that a runtime has. All names of the statement itself have schemas.
 func (e *Edit) changeRow(ctx context.Context, q *selection, name, sql string, values [][]byte) (at table.Place, image table.Image, err error) {
 	if !e.sure[name] { // once it is locked, nobody can add a function to the table
-		err = cmp.Or(e.execSQL(ctx, "lock table only "+q.from+" in row exclusive mode"), e.readFunctions(ctx, name), statements{e}.CheckChangeable(name, nil))
+		err = cmp.Or(e.execSQL(ctx, "lock table only "+q.from+" in row exclusive mode"), e.readFunctions(ctx, name), e.CheckChangeable(name, nil))
 		e.sure[name] = err == nil
 	}
 	if err != nil {
@@ -118,84 +81,75 @@ func (e *Edit) withPath(ctx context.Context, runs bool, do func() error) error {
 	return cmp.Or(do(), e.execSQL(ctx, ownPath))
 }
 
-// LockRow implements server.Statements.
-func (s statements) LockRow(ctx context.Context, name string, where condition, columns []string) (table.Place, table.Image, error) {
-	q, err := s.e.newSelection(name, columns)
+// lockRow reads and locks a row; nil when there is no such row.
+func (e *Edit) lockRow(ctx context.Context, name string, where condition, columns []string) (table.Place, table.Image, error) {
+	q, err := e.newSelection(name, columns)
 	if err != nil {
 		return 0, nil, err
 	}
-	return s.e.queryOneRow(ctx, q, q.selectSQL(" where "+where.sql)+" for update", where.args)
+	return e.queryOneRow(ctx, q, q.selectSQL(" where "+where.sql)+" for update", where.args)
 }
 
-// InsertRow implements server.Statements.
-func (s statements) InsertRow(ctx context.Context, into string, row []table.Field, columns []string) (table.Place, table.Image, error) {
+func (e *Edit) insertRow(ctx context.Context, into string, row []table.Field, columns []string) (table.Place, table.Image, error) {
 	var names, values []string
 	var args [][]byte
 	for _, f := range row {
-		names, args = append(names, quotedName(f.Name)), append(args, s.e.parameterText(into, f.Name, f.Value))
+		names, args = append(names, quotedName(f.Name)), append(args, e.parameterText(into, f.Name, f.Value))
 		values = append(values, fmt.Sprint("$", len(args)))
 	}
-	q, err := s.e.newSelection(into, columns)
+	q, err := e.newSelection(into, columns)
 	if err != nil {
 		return 0, nil, err
 	}
 	sql := "insert into " + q.from + " as e (" + strings.Join(names, ", ") + ") overriding system value values (" + strings.Join(values, ", ") + ")"
-	return s.e.changeRow(ctx, q, into, sql+q.returningClause(), args)
+	return e.changeRow(ctx, q, into, sql+q.returningClause(), args)
 }
 
-// UpdateRow implements server.Statements.
-func (s statements) UpdateRow(ctx context.Context, of string, where condition, was table.Place, fields []table.FieldChange, columns []string) (table.Image, error) {
+func (e *Edit) updateRow(ctx context.Context, of string, where condition, was table.Place, fields []table.FieldChange, columns []string) (table.Image, error) {
 	var sets []string
 	args := slices.Clone(where.args)
 	for _, f := range fields {
-		args = append(args, s.e.parameterText(of, f.Name, f.New))
+		args = append(args, e.parameterText(of, f.Name, f.New))
 		sets = append(sets, fmt.Sprintf("%s = $%d", quotedName(f.Name), len(args)))
 	}
-	q, err := s.e.newSelection(of, columns)
+	q, err := e.newSelection(of, columns)
 	if err != nil {
 		return nil, err
 	}
-	at, after, err := s.e.changeRow(ctx, q, of, "update only "+q.from+" e set "+strings.Join(sets, ", ")+" where "+where.sql+q.returningClause(), args)
+	at, after, err := e.changeRow(ctx, q, of, "update only "+q.from+" e set "+strings.Join(sets, ", ")+" where "+where.sql+q.returningClause(), args)
 	if after != nil {
-		s.e.moved[rowAt{of, was}] = at
+		e.moved[rowAt{of, was}] = at
 	}
 	return after, err
 }
 
-// DeleteRow implements server.Statements.
-func (s statements) DeleteRow(ctx context.Context, from string, where condition) (bool, error) {
-	q, err := s.e.newSelection(from, nil)
+func (e *Edit) deleteRow(ctx context.Context, from string, where condition) (bool, error) {
+	q, err := e.newSelection(from, nil)
 	if err != nil {
 		return false, err
 	}
-	_, deleted, err := s.e.changeRow(ctx, q, from, "delete from only "+q.from+" e where "+where.sql+q.returningClause(), where.args)
+	_, deleted, err := e.changeRow(ctx, q, from, "delete from only "+q.from+" e where "+where.sql+q.returningClause(), where.args)
 	return deleted != nil, err
 }
 
-// AtPlace implements server.Statements.
-func (s statements) AtPlace(name string, at table.Place) condition {
-	return condition{"ctid operator(pg_catalog.=) $1", [][]byte{[]byte(ctidText(s.e.currentPlace(name, at)))}}
+func (e *Edit) atPlace(name string, at table.Place) condition {
+	return condition{"ctid operator(pg_catalog.=) $1", [][]byte{[]byte(ctidText(e.currentPlace(name, at)))}}
 }
 
-// WithKey implements server.Statements.
-func (s statements) WithKey(name string, image table.Image) condition {
+func (e *Edit) withKey(name string, image table.Image) condition {
 	var same []string
 	var args [][]byte
-	for _, column := range s.e.tables[name].key {
-		args = append(args, s.e.parameterText(name, column, image[column]))
+	for _, column := range e.tables[name].key {
+		args = append(args, e.parameterText(name, column, image[column]))
 		same = append(same, fmt.Sprintf("%s operator(pg_catalog.=) $%d", quotedName(column), len(args)))
 	}
 	return condition{strings.Join(same, " and "), args}
 }
 
-// CountedAs implements server.Statements.
-func (s statements) CountedAs(name string) string { return name }
-
-// CountChanges implements server.Statements: by tables of the schema, and of others by their full
-// names.
-func (s statements) CountChanges(ctx context.Context) (map[string]server.Counts, error) {
+// countChanges counts by tables of the schema, and of others by their full names.
+func (e *Edit) countChanges(ctx context.Context) (map[string]server.Counts, error) {
 	all := map[string]server.Counts{}
-	err := s.e.queryTexts(ctx, `select case when schemaname = $1 then relname else schemaname || '.' || relname end, n_tup_ins, n_tup_upd, n_tup_del
+	err := e.queryTexts(ctx, `select case when schemaname = $1 then relname else schemaname || '.' || relname end, n_tup_ins, n_tup_upd, n_tup_del
 from pg_catalog.pg_stat_xact_user_tables where n_tup_ins + n_tup_upd + n_tup_del > 0`, func(row []string) error {
 		var c server.Counts
 		for i := range c {
@@ -203,25 +157,18 @@ from pg_catalog.pg_stat_xact_user_tables where n_tup_ins + n_tup_upd + n_tup_del
 		}
 		all[row[0]] = c
 		return nil
-	}, s.e.schema)
+	}, e.schema)
 	return all, err
 }
 
-// Execute implements server.Statements.
-func (s statements) Execute(ctx context.Context, sql string) error { return s.e.execSQL(ctx, sql) }
-
-// Remember implements server.Statements.
-func (s statements) Remember() (restore func()) {
-	e, moved, sure := s.e, s.e.moved, s.e.sure
+func (e *Edit) rememberPlaces() (restore func()) {
+	moved, sure := e.moved, e.sure
 	e.moved, e.sure = maps.Clone(moved), maps.Clone(sure)
 	return func() { e.moved, e.sure = moved, sure }
 }
 
-// ExplainWrite implements server.Statements.
-func (s statements) ExplainWrite(err error) error { return s.e.explainWriteError(err) }
-
-// BreaksConstraint implements server.Statements.
-func (s statements) BreaksConstraint(err error) string {
+// describeBreak is the state of an error about a constraint, "" for others.
+func describeBreak(err error) string {
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(refused.Code, "23") {
 		return stateOf(err)
 	}
