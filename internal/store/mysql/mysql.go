@@ -29,6 +29,7 @@ import (
 type DB struct {
 	Name     string // as RegisterName makes it
 	database string
+	address  string
 
 	mu     sync.Mutex
 	conn   connection
@@ -60,8 +61,8 @@ const program = "sessctl"
 var settings = []string{
 	"set names utf8mb4 collate utf8mb4_bin",
 	"set session sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00', " +
-		"lock_wait_timeout = 5, innodb_lock_wait_timeout = 2, wait_timeout = 900, net_write_timeout = 900, net_read_timeout = 900, sql_safe_updates = 0, " +
-		"sql_auto_is_null = 0, foreign_key_checks = 1, unique_checks = 1, autocommit = 1, sql_select_limit = default, group_concat_max_len = 100000",
+		"lock_wait_timeout = 5, innodb_lock_wait_timeout = 2, " +
+		"wait_timeout = 900, net_write_timeout = 900, net_read_timeout = 900, sql_safe_updates = 0, foreign_key_checks = 1, autocommit = 1, sql_select_limit = default",
 }
 
 // ofServer are settings that only one of the two servers has: a MySQL server tells sizes that
@@ -74,7 +75,7 @@ var ofServer = map[bool]string{
 // reading begins a snapshot.
 var reading = []string{"rollback", "set transaction isolation level repeatable read", "start transaction with consistent snapshot, read only"}
 
-// ours are the connections of this process, by server and number, those that were closed included;
+// ours are the connections of this process, by address and number, those that were closed included;
 // opening is locked for reading while one is opened and not yet among them.
 var (
 	ours    sync.Map
@@ -105,15 +106,11 @@ func dialTarget(ctx context.Context, name string) (*target, connection, error) {
 
 // Open begins a snapshot of a database that RegisterName named.
 func Open(ctx context.Context, name string) (*DB, error) {
-	opening.RLock()
 	db, err := openTarget(ctx, name)
-	if err == nil {
-		err = db.readServer(ctx)
-	}
-	opening.RUnlock()
-	if db == nil {
+	if err != nil {
 		return nil, err
 	}
+	err = db.readServer(ctx)
 	if err == nil {
 		err = db.readWriter(ctx)
 	}
@@ -131,13 +128,19 @@ func Open(ctx context.Context, name string) (*DB, error) {
 
 // openTarget opens a connection with its settings.
 func openTarget(ctx context.Context, name string) (*DB, error) {
+	opening.RLock()
+	defer opening.RUnlock()
 	t, conn, err := dialTarget(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{Name: name, database: t.config.DBName, conn: conn, tables: map[string]*relation{}}
+	db := &DB{Name: name, database: t.config.DBName, address: t.config.Addr, conn: conn, tables: map[string]*relation{}}
 	version := ""
-	err = db.queryTexts(ctx, "select version()", func(row []string) error { version = row[0]; return nil })
+	err = db.queryTexts(ctx, "select version(), connection_id()", func(row []string) error {
+		version = row[0]
+		ours.Store(db.address+"#"+row[1], true)
+		return nil
+	})
 	if err == nil {
 		err = db.execAll(ctx, append(slices.Clone(settings), ofServer[strings.Contains(version, "MariaDB")])...)
 	}
@@ -162,8 +165,7 @@ func (db *DB) readServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return db.queryTexts(ctx, "select cast(unix_timestamp(now(6)) * 1000000 as signed), connection_id()", func(row []string) error {
-		ours.Store(db.identity+row[1], true)
+	return db.queryTexts(ctx, "select cast(unix_timestamp(now(6)) * 1000000 as signed)", func(row []string) error {
 		now, err := strconv.ParseInt(row[0], 10, 64)
 		db.now = time.UnixMicro(now)
 		return err
@@ -185,7 +187,7 @@ func (db *DB) readWriter(ctx context.Context) error {
 	others := 0
 	err = db.queryTexts(ctx, "show processlist", func(row []string) error {
 		id, user, database, command := row[0], row[1], row[3], row[4]
-		_, own := ours.Load(db.identity + id)
+		_, own := ours.Load(db.address + "#" + id)
 		server := command == "Daemon" || strings.HasPrefix(command, "Binlog Dump") || user == "event_scheduler" || user == "unauthenticated user"
 		if !own && !server && (database == "" || strings.EqualFold(database, db.database)) {
 			others++
