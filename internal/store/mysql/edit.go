@@ -102,7 +102,7 @@ func (e *Edit) Lock(ctx context.Context, rows table.Selection, belonging ...stri
 		return err
 	}
 	nothing := func(table.Place, []table.Value) error { return nil }
-	apart := slices.DeleteFunc(slices.Clone(belonging), func(name string) bool { return slices.Contains(e.tables[name].Parents, rows.Table) })
+	apart := slices.DeleteFunc(slices.Clone(belonging), func(name string) bool { return slices.Contains(e.rest.Tables[name].Parents, rows.Table) })
 	if len(apart) > 0 && !e.locked {
 		err = e.beginWriting(ctx) // what was read before would be older than the locks
 		for _, name := range apart {

@@ -238,6 +238,19 @@ func TestARepairLeavesALockedSession(t *testing.T) {
 	t.Log(out, errors)
 }
 
+// TestALiveSessionIsLeft: a session with an event of the last minute is somebody's, as long as other
+// clients may be there.
+func TestALiveSessionIsLeft(t *testing.T) {
+	at := untied(t, "adk-go-2.2.0")
+	t.Chdir(t.TempDir())
+	execute(t, at, "update events set timestamp = timestamp + interval (select timestampdiff(second, max(timestamp), utc_timestamp(6)) from (select * from events where session_id = 'stale') x) second where session_id = 'stale'")
+	_ = dialTarget(t, at)
+	out, errors, code := sessctl(t, "repair", at, "--yes", "--fail-on", "never")
+	if !strings.Contains(flat(out+errors), "stale") || !strings.Contains(out, "Undo with") || !strings.Contains(check(t, at, "stale"), "SC101") || strings.Contains(check(t, at, "interrupted"), "SC101") {
+		t.Errorf("exit code %d\n%s%s", code, out, errors)
+	}
+}
+
 // check is what a check says of one session.
 func check(t *testing.T, at, session string) string {
 	out, _, _ := sessctl(t, "check", at, "--session", session, "--assume-dead")
