@@ -41,9 +41,9 @@ result is checked before it is committed; if it is not exactly what the plan
 says, nothing is changed. Close the runtime first.
 
 STORE is a file or the URL of a database of PostgreSQL, MySQL or MariaDB; without
-one, the store at its usual place, if there is only one. On a terminal you are asked; elsewhere --yes is needed. With --output the
-store stays as it is and a repaired copy is written (STORE may be - then, for a
-canonical stream).
+one, the store at its usual place, if there is only one. On a terminal you are
+asked; elsewhere --yes is needed. With --output the store stays as it is and a
+repaired copy is written (STORE may be - then, for a canonical stream).
 
 What the provider of a session accepts is left as it is, unless --select names
 the rule.

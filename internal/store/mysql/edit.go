@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"slices"
 	"strconv"
@@ -217,32 +216,40 @@ func (e *Edit) ReserveNumbers(ctx context.Context, of, column string, count int)
 	return numbers, e.RememberError(err)
 }
 
-// takeNumber adds a row like the first one of a table, whose key begins so that no other has it,
-// and removes it again.
-func (e *Edit) takeNumber(ctx context.Context, of, column string) (number int64, err error) {
-	columns := slices.DeleteFunc(e.rest.Columns(of), func(c string) bool { return c == column || slices.Contains(e.tables[of].made, c) })
+// takeNumber adds a row like the first one of a table, with a key that no other has, and removes it
+// again.
+func (e *Edit) takeNumber(ctx context.Context, of, column string) (int64, error) {
+	r := e.tables[of]
+	columns := slices.DeleteFunc(e.rest.Columns(of), func(c string) bool { return c == column || slices.Contains(r.made, c) })
 	q, err := e.newSelection(of, columns)
 	if err != nil {
 		return 0, err
 	}
-	var args []driver.Value
+	var fields []table.Field
+	key := table.Image{}
 	err = q.run(ctx, e.DB, condition{}, " limit 1", func(_ table.Place, row []table.Value) error {
 		for i, c := range columns {
-			args = append(args, parameterOf(q.of.kinds[c], table.CloneValue(row[i])))
-			if i := len(args) - 1; slices.Contains(q.of.key, c) {
-				args[i] = "sessctl takes a number"
+			f := table.Field{Name: c, Value: table.CloneValue(row[i])}
+			if slices.Contains(r.key, c) {
+				f.Value = "sessctl takes a number"
+				key[c] = f.Value
 			}
+			fields = append(fields, f)
 		}
 		return nil
 	})
-	if err != nil || args == nil {
-		return 0, errors.Join(err, problem.New(problem.RolledBack, "", "%s was not changed: its table %s has no row", e.Of, of))
+	if err == nil && fields == nil {
+		err = problem.New(problem.RolledBack, "", "%s was not changed: its table %s has no row", e.Of, of)
 	}
-	if _, number, err = e.exec(ctx, "insert into "+q.from+" ("+quotedNames(columns)+") values "+marks(len(args)), args...); err != nil {
+	if err != nil {
 		return 0, err
 	}
-	_, _, err = e.exec(ctx, "delete from "+q.from+" where "+quotedName(column)+" = ?", number)
+	_, image, err := e.insertRow(ctx, of, fields, []string{column})
+	if err == nil {
+		_, err = e.deleteRow(ctx, of, e.withKey(of, key))
+	}
 	e.own[0]++
 	e.own[2]++
+	number, _ := image[column].(int64)
 	return number, err
 }

@@ -238,6 +238,32 @@ func TestARepairLeavesALockedSession(t *testing.T) {
 	t.Log(out, errors)
 }
 
+// TestNumbers: a runtime that adds an event while a repair renumbers others has its own number, which
+// it has before it commits.
+func TestNumbers(t *testing.T) {
+	at := untied(t, "spring-ai-session-0.8")
+	t.Chdir(t.TempDir())
+	conn := dialTarget(t, at)
+	add := "insert into AI_SESSION_EVENT (id, session_id, timestamp, message_type, message_content, metadata) values ('%s', 'clean', now(6), 'USER', 'and', '{}')"
+	for _, statement := range []string{"start transaction", fmt.Sprintf(add, "early")} {
+		if _, err := conn.ExecContext(context.Background(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, errors, code := sessctl(t, "repair", at, "--session", "race", "--yes", "--fail-on", "never", "--live-window", "0")
+	if code != 0 || !strings.Contains(out, "Undo with") {
+		t.Fatalf("exit code %d\n%s%s", code, out, errors)
+	}
+	for _, statement := range []string{fmt.Sprintf(add, "late"), "commit"} {
+		if _, err := conn.ExecContext(context.Background(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left := execute(t, at, "select group_concat(id) from AI_SESSION_EVENT where id like 'sessctl%'"); left != "" {
+		t.Errorf("rows that took numbers are left: %s", left)
+	}
+}
+
 // TestALiveSessionIsLeft: a session with an event of the last minute is somebody's, as long as other
 // clients may be there.
 func TestALiveSessionIsLeft(t *testing.T) {
