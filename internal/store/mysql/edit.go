@@ -83,7 +83,7 @@ func (e *Edit) beginWriting(ctx context.Context) error {
 
 func (e *Edit) beginReading(ctx context.Context) error {
 	for _, r := range e.tables {
-		r.places.moved = nil // which a rollback took back, and who reads again gets other places
+		r.places.moved, r.places.owners = nil, nil // which a rollback took back, and who reads again gets other places
 	}
 	return e.execAll(ctx, reading...)
 }

@@ -134,13 +134,13 @@ func (e *Edit) countChanges(ctx context.Context) (map[string]server.Counts, erro
 }
 
 func (e *Edit) rememberPlaces() (restore func()) {
-	before := map[*relation]map[table.Place][]table.Value{}
+	before := map[*relation][2]map[table.Place]table.Place{}
 	for _, r := range e.tables {
-		before[r] = maps.Clone(r.places.moved)
+		before[r] = [2]map[table.Place]table.Place{maps.Clone(r.places.moved), maps.Clone(r.places.owners)}
 	}
 	return func() {
-		for r, moved := range before {
-			r.places.moved = moved
+		for r, was := range before {
+			r.places.moved, r.places.owners = was[0], was[1]
 		}
 	}
 }

@@ -21,9 +21,14 @@ type places struct {
 	text     []byte   // of all rows: the number of the other values, and the one that differs
 	ends     []uint64 // of each row in text
 	index    []uint32 // an open hash table of the rows' numbers plus one
-	moved    map[table.Place][]table.Value
 	buf      []byte
+
+	// moved are the entries that rows of a transaction have now, and owners tells of an entry
+	// to which row it belongs: nobody's is one that a row had before.
+	moved, owners map[table.Place]table.Place
 }
+
+const nobody = table.Place(-1)
 
 var placeSeed = maphash.MakeSeed()
 
@@ -51,11 +56,15 @@ func (p *places) placeOf(key []table.Value) table.Place {
 		p.shared = append(p.shared, others)
 	}
 	p.buf = append(binary.AppendUvarint(p.buf[:0], n), column.View(key[p.unlike])...)
-	return p.placeOfEntry()
+	entry := p.addEntry()
+	if owner, moved := p.owners[entry]; moved {
+		return owner
+	}
+	return entry
 }
 
-// placeOfEntry is the place of the row whose entry is in buf.
-func (p *places) placeOfEntry() table.Place {
+// addEntry is the number of the entry in buf.
+func (p *places) addEntry() table.Place {
 	if 4*len(p.ends) >= 3*len(p.index) {
 		p.index = make([]uint32, 2*len(p.index)+64)
 		for n := range p.ends {
@@ -81,7 +90,7 @@ func (p *places) seek(entry []byte, free bool) (at int, known bool) {
 			return at, false
 		}
 		n := table.Place(p.index[at]) - 1
-		if _, moved := p.moved[n]; !free && !moved && string(p.entry(n)) == string(entry) {
+		if owner, moved := p.owners[n]; !free && (!moved || owner != nobody) && string(p.entry(n)) == string(entry) {
 			return at, true
 		}
 	}
@@ -97,8 +106,8 @@ func (p *places) entry(at table.Place) []byte {
 
 // keyOf is the key of the row at a place, the value that differs as text; nil where there is none.
 func (p *places) keyOf(at table.Place) []table.Value {
-	if key, moved := p.moved[at]; moved {
-		return key
+	if entry, moved := p.moved[at]; moved {
+		at = entry
 	}
 	if at < 0 || int(at) >= len(p.ends) {
 		return nil
@@ -112,7 +121,13 @@ func (p *places) keyOf(at table.Place) []table.Value {
 // move notes that the row at a place has another key now.
 func (p *places) move(at table.Place, key []table.Value) {
 	if p.moved == nil {
-		p.moved = map[table.Place][]table.Value{}
+		p.moved, p.owners = map[table.Place]table.Place{}, map[table.Place]table.Place{}
 	}
-	p.moved[at] = key
+	had, moved := p.moved[at]
+	if !moved {
+		had = at
+	}
+	p.owners[had] = nobody
+	entry := p.placeOf(key) // a new one: no two rows have one key
+	p.moved[at], p.owners[entry] = entry, at
 }

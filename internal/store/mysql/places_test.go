@@ -34,12 +34,17 @@ func TestPlaces(t *testing.T) {
 		for n := range rows {
 			same(table.Place(n), key(n))
 		}
-		p.move(7, key(rows))
-		same(7, key(rows))
-		if at := p.placeOf(key(7)); at != rows { // another row has the key that it had
+		for _, n := range []int{rows, rows + 1, 7} { // there and back
+			p.move(7, key(n))
+			same(7, key(n))
+			if at := p.placeOf(key(n)); at != 7 {
+				t.Errorf("the place %d", at)
+			}
+		}
+		if at := p.placeOf(key(rows)); at == 7 || p.placeOf(key(rows)) != at { // another row has the key that it had
 			t.Errorf("the place %d", at)
 		}
-		if p.keyOf(-1) != nil || p.keyOf(rows+1) != nil {
+		if p.keyOf(-1) != nil || p.keyOf(2*rows) != nil {
 			t.Error("a row that nobody read has a key")
 		}
 	}
