@@ -69,15 +69,10 @@ func (e *Edit) Reader() table.Reader { return e }
 // Close implements table.Transaction.
 func (e *Edit) Close() error { return e.End() }
 
-// beginWriting begins a transaction in which each statement sees what is committed; where no
-// foreign key leads to the sessions, one that keeps others from adding rows between those it locks.
-func (e *Edit) beginWriting(ctx context.Context) error {
-	level := "repeatable read"
-	for _, r := range e.tables {
-		if len(r.Parents) > 0 {
-			level = "read committed"
-		}
-	}
+// beginWriting begins a transaction in which each statement sees what is committed.
+func (e *Edit) beginWriting(ctx context.Context) error { return e.beginAt(ctx, "read committed") }
+
+func (e *Edit) beginAt(ctx context.Context, level string) error {
 	return e.execAll(ctx, "rollback", "set transaction isolation level "+level, "start transaction read write")
 }
 
@@ -102,8 +97,8 @@ func (e *Edit) Lock(ctx context.Context, rows table.Selection, belonging ...stri
 	}
 	nothing := func(table.Place, []table.Value) error { return nil }
 	apart := slices.DeleteFunc(slices.Clone(belonging), func(name string) bool { return slices.Contains(e.rest.Tables[name].Parents, rows.Table) })
-	if len(apart) > 0 && !e.locked {
-		err = e.beginWriting(ctx) // what was read before would be older than the locks
+	if len(apart) > 0 && !e.locked && len(e.Log) == 0 {
+		err = e.beginAt(ctx, "repeatable read") // which locks what is between rows, and reads nothing older than the locks
 		for _, name := range apart {
 			var all *selection
 			if err == nil {

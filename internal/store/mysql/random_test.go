@@ -118,7 +118,7 @@ func TestRepairsOfRandomPrograms(t *testing.T) {
 	socket(t)
 	for name, runtime := range runtimes {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(campaign.Rounds(3, 100)) {
+			for seed := range uint64(campaign.Rounds(15, 100)) {
 				path := filepath.Join(t.TempDir(), "program.db")
 				if err := runtime.write(path, seed); err != nil {
 					t.Fatal(seed, err)

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // proxy forwards connections to the server. Of each statement of a client before says whether it
@@ -327,5 +329,35 @@ func TestWithoutAForeignKey(t *testing.T) {
 	out, errors, code := sessctl(t, "repair", at, "--yes", "--live-window", "0")
 	if code != 5 || !strings.Contains(flat(out+errors), "locked") {
 		t.Errorf("exit code %d\n%s%s", code, out, errors)
+	}
+}
+
+// TestNobodyAddsToALockedSession: while a repair has a session, a runtime's event waits, whether a
+// foreign key leads there or not, and whatever other tables the database has.
+func TestNobodyAddsToALockedSession(t *testing.T) {
+	for _, linked := range []bool{true, false} {
+		at := untied(t, "adk-python-v1")
+		execute(t, at, "create table notes (id int primary key)", "create table lines_of (id int primary key, note int, foreign key (note) references notes (id))")
+		if !linked {
+			execute(t, at, "alter table events drop foreign key "+execute(t, at, "select constraint_name from information_schema.referential_constraints where constraint_schema = database() and table_name = 'events'"))
+		}
+		e := edit(t, at)
+		key := []string{"app_name", "user_id", "id"}
+		if err := e.Lock(t.Context(), table.Selection{Table: "sessions", Columns: key, Key: key, Keys: [][]table.Value{{"app", "u", "orphan"}}}, "events"); err != nil {
+			t.Fatal(err)
+		}
+		conn := dialTarget(t, at)
+		if _, err := conn.ExecContext(t.Context(), "set innodb_lock_wait_timeout = 1"); err != nil {
+			t.Fatal(err)
+		}
+		for _, session := range []string{"orphan", "clean"} {
+			_, err := conn.ExecContext(t.Context(), "insert into events values ('late"+session+"', 'app', 'u', ?, 'i', now(6), '{}')", session)
+			if waits := session == "orphan" || !linked; (err != nil) != waits {
+				t.Errorf("linked %t: an event of %s: %v", linked, session, err)
+			}
+		}
+		if err := e.Rollback(); err != nil {
+			t.Error(err)
+		}
 	}
 }
