@@ -38,9 +38,9 @@ func newCheckCommand(p *program) *cobra.Command {
 		Long: `Print what is wrong with sessions, why, and what the provider would answer.
 
 Nothing is changed. STORE is a file, a folder with stores in it, a pattern that stands for several
-('stores/**/*.db'; ** is any number of folders), the URL of a PostgreSQL database
-(docs/stores/postgres.md), or - for a canonical stream on standard input. Without
-one, the stores at their usual places are checked.
+('stores/**/*.db'; ** is any number of folders), the URL of a database of PostgreSQL
+(docs/stores/postgres.md), MySQL or MariaDB (docs/stores/mysql.md), or - for a canonical
+stream on standard input. Without one, the stores at their usual places are checked.
 
 A project that has findings already writes them into a baseline; runs with it
 fail on new ones only, and on known ones that got worse.

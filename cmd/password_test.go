@@ -14,7 +14,8 @@ import (
 func TestNoMistypedPasswordIsPrinted(t *testing.T) {
 	t.Setenv("PGCONNECT_TIMEOUT", "1")
 	t.Chdir(t.TempDir())
-	schemes := []string{"postgres://", "postgresql://", "POSTGRES://", "postgres//", "postgres:/", "postgres:", "postgres:///", "postgress://", "pg://", "jdbc:postgresql://", "//", "", " postgres://", "postgresql:\\\\"}
+	schemes := []string{"postgres://", "postgresql://", "POSTGRES://", "postgres//", "postgres:/", "postgres:", "postgres:///", "postgress://", "pg://", "jdbc:postgresql://", "//", "", " postgres://", "postgresql:\\\\",
+		"mysql://", "mariadb://", "MYSQL://", "mysql//", "mysql:/", "mysql:", "jdbc:mysql://", "jdbc:mariadb://", " mysql://"}
 	passwords := []string{"s3cretword", "s3c:retword", "s3c@retword", "s3c/retword", "12345/retword", "12345@retword", "12345?retword", "12345#retword", "s3c?ret=word", "s3c#retword", "s3c%retword", "s3c retword", "s3c'retword", "s3c\\retword", "s3c[retword", "s3c:re@t/word"}
 	rests := []string{"@127.0.0.1:1/db", "@127.0.0.1/db?port=1", "@127.0.0.1:1", "@/db?host=/nowhere"}
 	var words []string
@@ -27,7 +28,7 @@ func TestNoMistypedPasswordIsPrinted(t *testing.T) {
 	}
 	for _, password := range passwords {
 		words = append(words, "hots=127.0.0.1 password="+password, "PASSWORD="+password+";Host=127.0.0.1", "postgres//127.0.0.1/db?user=u&password="+password, "host=user:"+password+"@127.0.0.1 port=1",
-			"user=user:"+password+" host=/nowhere", "dbname=postgres://user:"+password+"@127.0.0.1 host=/nowhere", "postgres//user:"+password, "postgres://user%3A"+strings.ReplaceAll(password, "/", "%2F")+"@127.0.0.1:1/db")
+			"mysql://user:"+password, "mysql://h/db?password="+password, "user:"+password+"@tcp(127.0.0.1:1)/db", "user:"+password+"@unix(/nowhere)/db", "user=user:"+password+" host=/nowhere", "dbname=postgres://user:"+password+"@127.0.0.1 host=/nowhere", "postgres//user:"+password, "postgres://user%3A"+strings.ReplaceAll(password, "/", "%2F")+"@127.0.0.1:1/db")
 	}
 	commands := [][]string{{"check"}, {"check", "--format", "json", "--quiet"}, {"ls"}, {"why"}, {"view"}, {"repair"}, {"undo"}, {"export", "--output"}, {"diff", "x.db"}, {"check", "--baseline"}, {"why", "--format", "json"}, {"check", "x.db"}, {"nonsense"}}
 	stride := campaign.Stride(5, 1)

@@ -40,10 +40,10 @@ Before anything is changed, the store is copied to STORE.sessctl-TIME. The
 result is checked before it is committed; if it is not exactly what the plan
 says, nothing is changed. Close the runtime first.
 
-STORE is a file or the URL of a PostgreSQL database; without one, the store at its usual place, if there is only
-one. On a terminal you are asked; elsewhere --yes is needed. With --output the
-store stays as it is and a repaired copy is written (STORE may be - then, for a
-canonical stream).
+STORE is a file or the URL of a database of PostgreSQL, MySQL or MariaDB; without
+one, the store at its usual place, if there is only one. On a terminal you are
+asked; elsewhere --yes is needed. With --output the store stays as it is and a
+repaired copy is written (STORE may be - then, for a canonical stream).
 
 What the provider of a session accepts is left as it is, unless --select names
 the rule.

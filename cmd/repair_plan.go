@@ -32,7 +32,7 @@ func (r *repairRun) planFrom(ctx context.Context, opened *registry.Opened) error
 	r.kind, r.facts, r.left = opened.Kind, opened.Facts(), nil
 	if c := r.config; c.AssumeDead && c.Session == "" && r.saved == nil && r.facts.Identity != "" && r.facts.Writer == session.WriterUnknown {
 		return problem.New(problem.Usage, "Name the session whose runtime has stopped with --session, or leave --assume-dead out.",
-			"other programs are connected to %s, so that --assume-dead needs --session", r.facts.Path)
+			"other programs may be connected to %s, so that --assume-dead needs --session", r.facts.Path)
 	}
 	if err := r.assumeDead(r.facts); err != nil {
 		return err

@@ -17,8 +17,8 @@ func newStoresCommand(p *program) *cobra.Command {
 		Use:   "stores",
 		Short: "Show which kinds of stores are known and where they are",
 		Long: `Show the kinds of stores that sessctl reads, where the runtimes keep them, and
-what was found there. A database on a PostgreSQL server has no usual
-place: name it, as in ` + "`sessctl check postgres://reader@host/database`" + `.
+what was found there. A database on a server of PostgreSQL, MySQL or MariaDB has
+no usual place: name it, as in ` + "`sessctl check postgres://reader@host/database`" + `.
 
 ` + exitStatus("shown, whether or not a store was found", exitInterrupted),
 		Example: `  sessctl stores

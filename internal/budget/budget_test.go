@@ -66,7 +66,7 @@ var (
 )
 
 // shared are the folders of internal/store that are no adapters.
-var shared = []string{"builder", "change", "column", "docedit", "eventlog", "filelog", "forest", "media", "outline", "player", "postgres", "registry", "sqlite", "storetest", "table"}
+var shared = []string{"builder", "change", "column", "docedit", "eventlog", "filelog", "forest", "media", "mysql", "outline", "player", "postgres", "registry", "server", "sqlite", "storetest", "table"}
 
 // supports reports whether only tests and tools use a folder.
 func supports(folder string) bool {

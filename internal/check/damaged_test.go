@@ -75,7 +75,7 @@ func TestAHealthyDatabaseHasNoFinding(t *testing.T) {
 var onlyInStreams = []string{
 	"SC108", "SC109", "SC110", "SC114", "SC207", "SC404", "SC405", "SC505", "SC507", "SC508", "SC606",
 	"SC708",
-	"SC710", "SC711", "SC712", "SC713", "SC722", "SC723", "SC724",
+	"SC710", "SC711", "SC712", "SC713", "SC722", "SC723", "SC724", "SC732",
 }
 
 // TestEveryRuleHasADamagedStore: but for SC000, which needs a mistake of sessctl,

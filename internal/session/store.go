@@ -140,6 +140,9 @@ type Reader struct {
 	// LikeFilter: a reader filters branches by SQL's LIKE, for which %, _ and case
 	// mean something else than for the others.
 	LikeFilter bool
+	// FoldsBranches: that reader overlooks case in all comparisons of branches, as the collation of
+	// their column says.
+	FoldsBranches bool
 	// TurnsTies: the reader shows events of one place in the reverse of the order in
 	// which they were written.
 	TurnsTies bool
@@ -148,6 +151,9 @@ type Reader struct {
 	Zoneless string
 	// TiesMove: an event that is changed comes behind the others of its place.
 	TiesMove bool
+	// TiesByKey: events of one place come in the order of their keys, or in none, so that nothing
+	// tells which was written first.
+	TiesByKey bool
 }
 
 // Keys is how the store names and numbers its records.

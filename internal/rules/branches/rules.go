@@ -15,4 +15,5 @@ var Rules = []*rules.Rule{
 	&branchWildcard,
 	&activeViewUnpaired,
 	&lateAppendBeforeSummary,
+	&branchCase,
 }

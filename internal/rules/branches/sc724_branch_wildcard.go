@@ -18,7 +18,7 @@ var branchWildcard = rules.Rule{
 			all := pathLabels(s)
 			alike := takenFor(all)
 			for i := range all {
-				if why := describeMisread(&all[i], alike); why != "" {
+				if why := describeMisread(&all[i], alike, p.Store.FoldsBranches); why != "" {
 					reportPattern(p, s, &all[i], why)
 				}
 			}
@@ -26,14 +26,16 @@ var branchWildcard = rules.Rule{
 	},
 }
 
-// describeMisread says what LIKE makes of a label, "" when that is what the label says.
-func describeMisread(l *label, alike map[string]string) string {
+// describeMisread says what LIKE makes of a label, "" when that is what the label says; of case
+// SC732 tells where the database overlooks it everywhere.
+func describeMisread(l *label, alike map[string]string, folds bool) string {
 	other, taken := alike[l.text]
 	switch {
 	case strings.Contains(l.text, "%"):
 		return "contains %, which matches any text in LIKE. Agents on other branches are shown its events."
 	case strings.Contains(l.text, `\`):
 		return `contains \, which is an escape in LIKE in PostgreSQL and MySQL. Agents below the branch are not shown its events.`
+	case taken && strings.EqualFold(l.text, other) && folds:
 	case taken && strings.EqualFold(l.text, other):
 		return "differs from " + rules.QuoteText(other) + " only in case, which LIKE ignores in SQLite and MySQL. Agents below one of them are shown the events of the other."
 	case taken:

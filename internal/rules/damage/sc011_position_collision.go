@@ -61,6 +61,8 @@ func reportPositions(p *rules.Pass, s *rules.Subject) {
 // shownAs says what becomes of the order of items with one position.
 func shownAs(store *session.Store) string {
 	switch {
+	case store.TiesByKey:
+		return "The database promises no order for them, and nothing tells which was written first"
 	case store.TiesMove && store.TurnsTies:
 		return "The runtime loads them in the reverse of the order in which they lie in the table, and an update of one changes it"
 	case store.TiesMove:

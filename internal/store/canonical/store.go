@@ -273,7 +273,7 @@ func (h *Header) encodeHeader() headerLine {
 		Kind: h.Kind, BranchModel: h.BranchModel, MainBranch: h.MainBranch, Profile: h.Profile, Summaries: h.Summaries,
 		Writer: h.Writer.String(), Model: h.Model, ChildrenClosed: h.ChildrenClosed,
 		ForeignText: h.ForeignText, GathersResults: h.GathersResults, LastResult: h.LastResult, SilentLabels: h.SilentLabels, HidesToolRuns: h.HidesToolRuns,
-		PrefixReaders: h.PrefixReaders, PrefixUntold: h.PrefixUntold, OpenScopes: h.OpenScopes, LikeFilter: h.LikeFilter, ReusesChildren: h.ReusesChildren,
+		PrefixReaders: h.PrefixReaders, PrefixUntold: h.PrefixUntold, OpenScopes: h.OpenScopes, LikeFilter: h.LikeFilter, FoldsBranches: h.FoldsBranches, ReusesChildren: h.ReusesChildren,
 	}
 }
 
@@ -295,7 +295,7 @@ func parseHeader(line []byte) (h Header, version int, err error) {
 		Kind: rec.Kind, Summaries: rec.Summaries, Model: rec.Model, Profile: rec.Profile,
 		Reader: session.Reader{
 			BranchModel: rec.BranchModel, MainBranch: rec.MainBranch, ForeignText: rec.ForeignText, GathersResults: rec.GathersResults, LastResult: rec.LastResult, SilentLabels: rec.SilentLabels,
-			HidesToolRuns: rec.HidesToolRuns, RootSummaries: rec.Summaries == summariesRoot, PrefixReaders: rec.PrefixReaders, PrefixUntold: rec.PrefixUntold, OpenScopes: rec.OpenScopes, LikeFilter: rec.LikeFilter,
+			HidesToolRuns: rec.HidesToolRuns, RootSummaries: rec.Summaries == summariesRoot, PrefixReaders: rec.PrefixReaders, PrefixUntold: rec.PrefixUntold, OpenScopes: rec.OpenScopes, LikeFilter: rec.LikeFilter, FoldsBranches: rec.FoldsBranches,
 		},
 		ChildrenClosed: rec.ChildrenClosed || runtimes[rec.Kind].ChildrenClosed, ReusesChildren: rec.ReusesChildren,
 		Writer: session.ParseWriter(rec.Writer),

@@ -40,6 +40,7 @@ type headerLine struct {
 	PrefixUntold   bool           `json:"prefix_untold,omitzero"`
 	OpenScopes     bool           `json:"open_scopes,omitzero"`
 	LikeFilter     bool           `json:"like_filter,omitzero"`
+	FoldsBranches  bool           `json:"folds_branches,omitzero"`
 	ReusesChildren bool           `json:"reuses_children,omitzero"`
 	Rest           jsontext.Value `json:",embed"`
 }

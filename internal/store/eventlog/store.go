@@ -65,7 +65,8 @@ func (o Open) readOf(ctx context.Context, c *catalog) (*logStore, error) {
 	if within := o.Options.Live; within > 0 && !about.Now.IsZero() && about.Writer != session.WriterDead {
 		st.live = [2]time.Time{about.Now.Add(-within), about.Now.Add(within)}
 	}
-	st.facts.Brief, st.facts.TiesMove = o.Options.Brief > 0, about.Moving
+	st.facts.Brief, st.facts.TiesMove, st.facts.TiesByKey = o.Options.Brief > 0, about.Moving && !about.ByKey, about.ByKey
+	st.facts.TurnsTies = st.facts.TurnsTies && !about.ByKey // nobody knows the order of writing
 	st.facts.Incomplete, st.facts.Recovery = cmp.Or(st.facts.Incomplete, about.Incomplete), about.Recovery
 	st.facts.ReadOnly = cmp.Or(st.facts.ReadOnly, about.ReadOnly)
 	for _, name := range append([]string{o.Layout.Sessions.Name, o.Layout.Events.Name}, o.Layout.Write.OtherNames...) {

@@ -1,20 +1,17 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/server"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -22,15 +19,17 @@ import (
 // from Begin on in a transaction of its own.
 type Edit struct {
 	*DB
-	failed error
-	number string // of that transaction, for the server
-	server string // when the server was started that gave this number out
-	turn   int64  // transactions that were begun: nothing holds that was read in another one
-	log    []table.RowChange
-	made   map[string]counts     // changes of rows, by table, that were this Edit's
-	beside map[string]counts     // and that belong to other transactions, or were taken back
+	server.Changes[condition]
+	number string                // of that transaction, for the server
+	begun  string                // when the server was started that gave this number out
 	moved  map[rowAt]table.Place // where rows are now that were changed
 	sure   map[string]bool       // tables of which it is known, in this transaction, what they run
+}
+
+// condition is one for rows, with its parameters.
+type condition struct {
+	sql  string
+	args [][]byte
 }
 
 // rowAt is where a row of a table was.
@@ -38,9 +37,6 @@ type rowAt struct {
 	table string
 	at    table.Place
 }
-
-// counts are rows that were added, changed and removed.
-type counts [3]int64
 
 // Opener opens a database that Name named, for changing.
 func Opener(name string) func(context.Context) (table.Editor, error) {
@@ -53,7 +49,22 @@ func Opener(name string) func(context.Context) (table.Editor, error) {
 			return nil, errors.Join(problem.New(problem.Unreadable, "Name the primary server, or a role that may write.",
 				"%s cannot be changed: %s", db.Name, db.readOnly), db.Close())
 		}
-		return &Edit{DB: db}, nil
+		e := &Edit{DB: db}
+		e.Changes = server.NewChanges(db.Name, len(db.rest.Triggers) > 0, server.SQL[condition]{
+			Table: func(name string) (table.Table, []string, []string) {
+				r := e.tables[name]
+				return r.Table, r.key, r.made
+			},
+			AtPlace: e.atPlace, WithKey: e.withKey, LockRow: e.lockRow, InsertRow: e.insertRow, UpdateRow: e.updateRow, DeleteRow: e.deleteRow,
+			CountChanges: e.countChanges, BeginWriting: e.beginWriting, Started: e.noteTransaction, BeginReading: e.beginReading, Settle: e.settleTriggers,
+			Execute: e.execSQL, Remember: e.rememberPlaces, Explain: e.explainWriteError, BreaksConstraint: describeBreak,
+			IsLost: func(err error) bool {
+				_, refused := errors.AsType[*pgconn.PgError](err)
+				return e.conn.IsClosed() || err != nil && !refused
+			},
+			Outcome: e.askOutcome, Close: db.Close,
+		})
+		return e, nil
 	}
 }
 
@@ -87,54 +98,33 @@ func (e *Edit) currentPlace(name string, at table.Place) table.Place {
 	}
 }
 
-// Version implements table.Transaction: PostgreSQL tells nobody that others have
-// committed, so that nothing holds that was read before the locks.
-func (e *Edit) Version(context.Context) (int64, error) { return e.turn, nil }
-
-// Replaced implements table.Transaction: a name leads to one database.
-func (e *Edit) Replaced() error { return nil }
-
-// Left implements table.Transaction: nothing lies beside a database.
-func (e *Edit) Left() string { return "" }
-
-// DeclareDerived implements table.Editor: no known runtime has triggers there.
-func (e *Edit) DeclareDerived(context.Context, string, ...string) error { return nil }
-
-// Begin implements table.Transaction.
-func (e *Edit) Begin(ctx context.Context) error {
-	if e.writes {
-		return errors.New("a transaction is open already")
+func (e *Edit) beginWriting(ctx context.Context) error {
+	err := e.execSQL(ctx, "rollback") // of the snapshot
+	if err == nil {
+		err = e.execSQL(ctx, changing)
 	}
-	if err := e.execSQL(ctx, "rollback"); err != nil { // of the snapshot
-		return e.Explain(err)
-	}
-	if err := e.execSQL(ctx, changing); err != nil {
-		return errors.Join(e.explainWriteError(err), e.beginReading(ctx))
-	}
-	e.turn++
-	e.writes, e.failed, e.log, e.moved = true, nil, nil, map[rowAt]table.Place{}
-	e.made, e.sure = map[string]counts{}, map[string]bool{}
+	e.writes = err == nil
+	return err
+}
+
+// noteTransaction notes by what the server knows the transaction that began.
+func (e *Edit) noteTransaction(ctx context.Context) error {
+	e.moved, e.sure = map[rowAt]table.Place{}, map[string]bool{}
 	counted := ""
 	err := e.queryTexts(ctx, "select current_setting('track_counts'), pg_catalog.txid_current()::text, pg_catalog.pg_postmaster_start_time()::text", func(row []string) error {
-		counted, e.number, e.server = row[0], row[1], row[2]
+		counted, e.number, e.begun = row[0], row[1], row[2]
 		return nil
 	})
 	if err == nil && counted != "on" {
 		err = problem.New(problem.Unreadable, "Set track_counts to on for this database.", "%s counts no changes, so that sessctl could not see what triggers do", e.Name)
 	}
-	if err == nil {
-		e.beside, err = e.countChanges(ctx) // of transactions before, which the server may not have put away yet
-	}
-	if err != nil {
-		return errors.Join(e.explainWriteError(err), e.Rollback())
-	}
-	return nil
+	return err
 }
 
 // beginReading begins the transaction in which everything is read that needs no lock.
 func (e *Edit) beginReading(ctx context.Context) error {
-	e.turn++
-	return e.Explain(e.execSQL(ctx, reading))
+	e.writes = false
+	return e.execSQL(ctx, reading)
 }
 
 func (e *Edit) execSQL(ctx context.Context, sql string) error {
@@ -145,7 +135,7 @@ func (e *Edit) execSQL(ctx context.Context, sql string) error {
 // Lock implements table.Editor. A runtime that adds an event to a session whose row is locked
 // waits where a foreign key leads there; elsewhere the whole table is locked.
 func (e *Edit) Lock(ctx context.Context, rows table.Selection, belonging ...string) error {
-	if !e.writes || len(rows.Keys) == 0 {
+	if !e.Writes || len(rows.Keys) == 0 {
 		return nil
 	}
 	q, err := e.newSelection(rows.Table, nil)
@@ -155,7 +145,7 @@ func (e *Edit) Lock(ctx context.Context, rows table.Selection, belonging ...stri
 	for _, name := range belonging {
 		if !slices.Contains(e.tables[name].Parents, rows.Table) {
 			if err := e.execSQL(ctx, "lock table "+e.tableName(name)+" in share row exclusive mode"); err != nil {
-				return e.rememberError(err)
+				return e.RememberError(err)
 			}
 		}
 	}
@@ -165,218 +155,43 @@ func (e *Edit) Lock(ctx context.Context, rows table.Selection, belonging ...stri
 	}
 	where, values := q.keysClause(rows)
 	err = q.runQuery(ctx, q.selectSQL(where)+" order by "+strings.Join(order, ", ")+" for update", values, func(table.Place, []table.Value) error { return nil })
-	return e.rememberError(err)
+	return e.RememberError(err)
 }
 
 func (e *Edit) tableName(name string) string { return quotedName(e.schema) + "." + quotedName(name) }
 
-// Journal implements table.Transaction.
-func (e *Edit) Journal() ([]byte, error) { return table.EncodeChanges(e.log) }
-
-// TryChanges implements table.Transaction. Without triggers nothing can keep an undo from
-// succeeding that did not keep the repair.
-func (e *Edit) TryChanges(ctx context.Context, do func() error) error {
-	if len(e.rest.Triggers) == 0 {
-		return nil
-	}
-	if err := errors.Join(e.failed, e.checkStrays(ctx)); err != nil {
-		return err
-	}
-	if err := e.execSQL(ctx, "savepoint trial"); err != nil {
-		return e.rememberError(err)
-	}
-	log, made, moved, sure := e.log, e.made, e.moved, e.sure
-	e.log, e.made, e.moved, e.sure = slices.Clone(log), maps.Clone(made), maps.Clone(moved), maps.Clone(sure)
-	err := do()
-	if err == nil {
-		err = e.checkStrays(ctx)
-	}
-	counted, failed := e.countChanges(ctx)
-	failed = cmp.Or(e.execSQL(ctx, "rollback to savepoint trial"), failed)
-	e.log, e.made, e.moved, e.sure, e.failed = log, made, moved, sure, nil
-	if failed != nil {
-		return errors.Join(err, e.rememberError(failed))
-	}
-	for name, all := range counted { // the server counts what was taken back, too
-		e.beside[name] = all.minusCounts(made[name])
-	}
-	return err
+// settleTriggers runs those that are deferred, which would run behind the last look.
+func (e *Edit) settleTriggers(ctx context.Context) error {
+	return e.withPath(ctx, true, func() error { return e.execSQL(ctx, "set constraints all immediate") })
 }
 
-func (c counts) minusCounts(d counts) counts { return counts{c[0] - d[0], c[1] - d[1], c[2] - d[2]} }
-
-// countChanges counts what the server counts of this transaction, what triggers and foreign keys did
-// included, by tables of the schema; of others by their full names.
-func (e *Edit) countChanges(ctx context.Context) (map[string]counts, error) {
-	all := map[string]counts{}
-	err := e.queryTexts(ctx, `select case when schemaname = $1 then relname else schemaname || '.' || relname end, n_tup_ins, n_tup_upd, n_tup_del
-from pg_catalog.pg_stat_xact_user_tables where n_tup_ins + n_tup_upd + n_tup_del > 0`, func(row []string) error {
-		var c counts
-		for i := range c {
-			c[i], _ = strconv.ParseInt(row[1+i], 10, 64)
-		}
-		all[row[0]] = c
-		return nil
-	}, e.schema)
-	return all, err
-}
-
-// checkStrays is the problem with rows that changed and that nobody asked to change.
-func (e *Edit) checkStrays(ctx context.Context) error {
-	all, err := e.countChanges(ctx)
+// askOutcome connects again, and asks what became of the transaction.
+func (e *Edit) askOutcome(ctx context.Context) string {
+	_, conn, err := dialTarget(ctx, e.Name)
 	if err != nil {
-		return e.rememberError(err)
+		return ""
 	}
-	for name := range e.made {
-		if _, named := all[name]; !named {
-			all[name] = counts{}
-		}
-	}
-	for name, c := range all {
-		if c.minusCounts(e.beside[name]) != e.made[name] {
-			return problem.New(problem.RolledBack, "Remove the trigger or rule during the repair.",
-				"%s was not changed: rows of %s changed with it, by a trigger or a rule", e.Name, name)
-		}
-	}
-	return nil
-}
-
-// Commit implements table.Transaction.
-func (e *Edit) Commit(ctx context.Context) error {
-	err := errors.Join(e.failed, ctx.Err())
-	if !e.writes {
-		err = errors.New("no transaction is open")
-	}
-	if err == nil && len(e.rest.Triggers) > 0 { // those that are deferred would run behind the last look
-		err = e.rememberError(e.withPath(ctx, true, func() error { return e.execSQL(ctx, "set constraints all immediate") }))
-	}
-	if err == nil {
-		err = e.checkStrays(ctx)
-	}
-	if err != nil {
-		return errors.Join(err, e.Rollback())
-	}
-	ctx = context.WithoutCancel(ctx) // an interrupted commit would leave open what became of it
-	e.writes = false
-	err = e.execSQL(ctx, "commit")
-	if _, refused := errors.AsType[*pgconn.PgError](err); err != nil && (!refused || e.conn.IsClosed()) {
-		err = e.askOutcome(ctx)
-	}
-	if err != nil {
-		return e.explainWriteError(err)
-	}
-	_ = e.beginReading(ctx) // it is saved; who uses the connection next hears what is wrong with it
-	return nil
-}
-
-// answering is for how long a server is asked what became of a commit.
-const answering = 30 * time.Second
-
-// askOutcome connects again after a connection was lost during a commit, and asks what became of it.
-func (e *Edit) askOutcome(ctx context.Context) error {
-	_ = e.DB.Close()
-	unknown := &problem.Error{
-		Class: problem.Unreadable, Err: table.ErrUnknown,
-		What: "the connection to " + e.Name + " was lost while sessctl was saving a change, and nobody answers whether it was saved",
-		Next: "When the server runs again, `sessctl undo` with the receipt takes the change back if it was saved, and says so if it was not.",
-	}
-	for end := time.Now().Add(answering); time.Now().Before(end); time.Sleep(time.Second) { //nolint:forbidigo // for how long to wait
-		_, conn, err := dialTarget(ctx, e.Name)
-		if err != nil {
-			continue
-		}
-		e.conn = conn
+	e.conn = conn
+	status, begun := "", ""
+	if err = e.beginReading(ctx); err == nil {
 		const outcome = "select pg_catalog.txid_status($1::bigint), pg_catalog.pg_postmaster_start_time()::text"
-		status, server := "", ""
-		if err = e.beginReading(ctx); err == nil {
-			err = e.queryTexts(ctx, outcome, func(row []string) error { status, server = row[0], row[1]; return nil }, e.number)
+		err = e.queryTexts(ctx, outcome, func(row []string) error { status, begun = row[0], row[1]; return nil }, e.number)
+		_ = e.execSQL(ctx, "rollback")
+	}
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == "22023" {
+		status = server.Aborted // the server crashed before it wrote anything of it: the number was never given out
+	}
+	if status == server.Committed && begun != e.begun { // perhaps of another transaction, which got the number after a crash
+		if status = ""; e.execSQL(ctx, changing) == nil {
+			status = e.OutcomeByRow(ctx)
 			_ = e.execSQL(ctx, "rollback")
 		}
-		if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == "22023" {
-			status = aborted // the server crashed before it wrote anything of it: the number was never given out
-		}
-		if status == committed && server != e.server { // perhaps of another transaction, which got the number after a crash
-			status = e.outcomeByRow(ctx)
-		}
-		switch status {
-		case committed:
-			return nil
-		case aborted:
-			return problem.New(problem.Busy, "Nothing of that change was saved. Run the repair again.", "the connection to %s was lost", e.Name)
-		}
-		_ = e.DB.Close()
 	}
-	return unknown
-}
-
-// What the server says of transactions.
-const (
-	committed = "committed"
-	aborted   = "aborted"
-)
-
-// outcomeByRow tells by the last row that was changed what became of the transaction, "" when
-// somebody changed it since.
-func (e *Edit) outcomeByRow(ctx context.Context) string {
-	if len(e.log) == 0 || e.beginReading(ctx) != nil {
-		return ""
-	}
-	defer func() { _ = e.execSQL(ctx, "rollback") }()
-	c := e.log[len(e.log)-1]
-	one := c.After
-	if one == nil {
-		one = c.Before
-	}
-	q, err := e.newSelection(c.Table, slices.Sorted(maps.Keys(one)))
-	if err != nil {
-		return ""
-	}
-	where, values := e.byKey(c.Table, one)
-	_, now, err := e.queryOneRow(ctx, q, q.selectSQL(" where "+where), values)
-	is := func(image table.Image) bool { return (now == nil) == (image == nil) && now.Equal(image) }
-	switch {
-	case err == nil && is(c.After):
-		return committed
-	case err == nil && is(c.Before):
-		return aborted
-	}
-	return ""
-}
-
-// Rollback implements table.Transaction. A server takes back by itself what a lost
-// connection leaves.
-func (e *Edit) Rollback() error {
-	if !e.writes {
-		return nil
-	}
-	e.writes = false
-	if e.conn.IsClosed() {
-		return nil
-	}
-	ctx := context.Background()
-	if err := e.execSQL(ctx, "rollback"); err != nil && !e.conn.IsClosed() {
-		return e.Explain(err)
-	}
-	if e.conn.IsClosed() {
-		return nil
-	}
-	return e.beginReading(ctx)
+	return status
 }
 
 // Close implements table.Transaction.
-func (e *Edit) Close() error {
-	if e.conn.IsClosed() {
-		return nil
-	}
-	return errors.Join(e.Rollback(), e.DB.Close())
-}
-
-// rememberError explains the error of a write and remembers it.
-func (e *Edit) rememberError(err error) error {
-	err = e.explainWriteError(err)
-	e.failed = cmp.Or(e.failed, err)
-	return err
-}
+func (e *Edit) Close() error { return e.End() }
 
 // explainWriteError turns the error of a write into a problem for people.
 func (e *Edit) explainWriteError(err error) error {

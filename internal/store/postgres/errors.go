@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/server"
 )
 
 // answer is what a state of SQL means for a reader. %s stands for the name of the
@@ -71,10 +71,7 @@ func explainError(name string, err error) error {
 	}
 	failed, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
-		return &problem.Error{
-			Class: problem.Unreadable, Err: err, What: "the connection to " + name + " was lost",
-			Next: "Try again. Check the network, and the log of the server.",
-		}
+		return server.LostError(name, err)
 	}
 	for _, a := range answers {
 		if strings.HasPrefix(failed.Code, a.state) {
@@ -102,21 +99,7 @@ func unreachableError(name string, config *pgconn.Config, err error) error {
 	if _, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return explainError(name, err)
 	}
-	why := "it does not answer"
-	if refused, ok := errors.AsType[*net.OpError](err); ok {
-		why = problem.Reason(refused.Err)
-	}
-	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
-		why = "the host " + lookup.Name + " is not known"
-	}
-	if strings.Contains(err.Error(), "tls") || strings.Contains(err.Error(), "certificate") {
-		why = "TLS failed: check sslmode and sslrootcert"
-	}
-	return &problem.Error{
-		Class: problem.Unreadable, Err: err,
-		What: fmt.Sprintf("%s cannot be reached (role %s): %s", name, config.User, why),
-		Next: "Check host and port, and that the server runs and accepts connections from here.",
-	}
+	return server.UnreachableError(name, config.User, "check sslmode and sslrootcert", err)
 }
 
 // forbiddenError is the problem with a table that the role cannot read.

@@ -9,13 +9,13 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/shell"
+	"github.com/sessctl/sessctl/internal/store/server"
 )
 
 // keywords begin a connection string in libpq's other form.
@@ -62,9 +62,7 @@ type target struct {
 	note   string // see RegisterName
 }
 
-// targets are those that were named, by the names that stand for them: so the password of
-// one is nowhere else.
-var targets sync.Map
+var targets server.Targets[target]
 
 // RegisterName is the name of a database without user, password and parameters, for people and
 // for reports: postgres://host/database. Open knows what it stands for as long as the
@@ -76,8 +74,8 @@ func RegisterName(word string) (name, note string, err error) {
 	if text == "postgres:" || text == "postgresql:" {
 		text = ""
 	}
-	if known, ok := targets.Load(word); ok {
-		return word, known.(*target).note, nil //nolint:revive // only targets are stored
+	if known := targets.Find(word); known != nil {
+		return word, known.note, nil
 	}
 	if t.config, err = pgconn.ParseConfig(text); err != nil {
 		return "", "", connectionStringError(err)
@@ -105,8 +103,8 @@ func RegisterName(word string) (name, note string, err error) {
 
 // RoleOf is the role for a database that Name named, "" for anything else.
 func RoleOf(name string) string {
-	if known, ok := targets.Load(name); ok {
-		return known.(*target).config.User //nolint:revive // only targets are stored
+	if known := targets.Find(name); known != nil {
+		return known.config.User
 	}
 	return ""
 }
@@ -123,14 +121,11 @@ func AsRole(name, role string) error {
 // registerTarget is the name of the target, which leads there from now on. Commands have the role
 // besides, where it is not the one that the PG* variables and the machine give.
 func (t *target) registerTarget() string {
-	name := nameOf(t.config, t.schema)
-	targets.Store(name, t)
-	word := name
-	if usual, err := pgconn.ParseConfig(""); err != nil || usual.User != t.config.User {
-		word = strings.Replace(name, "://", "://"+url.User(t.config.User).String()+"@", 1)
+	usual, err := pgconn.ParseConfig("")
+	if err != nil {
+		usual = &pgconn.Config{}
 	}
-	shell.SetTyped(name, word)
-	return name
+	return targets.Register(nameOf(t.config, t.schema), t, t.config.User, usual.User)
 }
 
 // isSplit reports whether a sign in a password that should have been written as %40, %3A or %2F

@@ -18,6 +18,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/server"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -73,26 +74,12 @@ select set_config(name, 'view, foreign-table', true) from pg_settings where name
 // program is what the server calls the connections of sessctl.
 const program = "sessctl"
 
-// connecting is how long a server may take to answer: one that was scaled to nothing
-// takes seconds to start.
-const connecting = 20 * time.Second
-
-// asking is the key of what asks for passwords in a context.
-type asking struct{}
-
-// WithPassword is a context in which Open asks for the password of a role that has none, if
-// the server wants one; ask gives "" where nobody can be asked.
-func WithPassword(ctx context.Context, ask func(question string) (string, error)) context.Context {
-	return context.WithValue(ctx, asking{}, ask)
-}
-
 func dialTarget(ctx context.Context, name string) (*target, *pgconn.PgConn, error) {
 	if _, _, err := RegisterName(name); err != nil {
 		return nil, nil, err
 	}
-	known, _ := targets.Load(name)
-	t, ok := known.(*target)
-	if !ok { // a name in another spelling than its own
+	t := targets.Find(name)
+	if t == nil { // a name in another spelling than its own
 		return nil, nil, problem.New(problem.Usage, "", "the name of the database is not a valid connection string")
 	}
 	config := *t.config                                      // its functions are not copied where several connect at once
@@ -106,26 +93,11 @@ func dialTarget(ctx context.Context, name string) (*target, *pgconn.PgConn, erro
 			return cmp.Or(err, ended)
 		}
 	}
-	dial := func() (*pgconn.PgConn, error) {
-		limited, cancel := context.WithTimeout(ctx, connecting)
-		defer cancel()
-		config.Password = t.config.Password
-		return pgconn.ConnectConfig(limited, &config)
-	}
-	conn, err := dial()
-	if ask, ok := ctx.Value(asking{}).(func(string) (string, error)); ok && wantsPassword(err) && t.config.Password == "" {
-		word, unasked := ask("Password of role " + t.config.User + " for " + name)
-		if unasked != nil {
-			return nil, nil, unasked
-		}
-		if t.config.Password = word; word != "" { // every schema of the database has it now
-			conn, err = dial()
-		}
-	}
-	switch {
-	case ctx.Err() != nil:
-		return nil, nil, ctx.Err()
-	case err != nil:
+	conn, err := server.Dial(ctx, name, t.config.User, &t.config.Password, func(ctx context.Context) (*pgconn.PgConn, error) {
+		config.Password = t.config.Password // which every schema of the database has, once it was asked for
+		return pgconn.ConnectConfig(ctx, &config)
+	}, wantsPassword)
+	if err != nil {
 		return nil, nil, unreachableError(name, t.config, err)
 	}
 	return t, conn, nil

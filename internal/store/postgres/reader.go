@@ -15,6 +15,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/server"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -206,9 +207,6 @@ var escaped = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 // mostKeys bounds the length of a query; more are read with the whole table.
 const mostKeys = 200_000
 
-// rowsAtOnce are read with one query.
-const rowsAtOnce = 1000
-
 // Rows implements table.Reader.
 func (db *DB) Rows(ctx context.Context, name string, columns []string, places []table.Place, fn func(n int, row []table.Value) error) (unread []int, err error) {
 	q, err := db.newSelection(name, columns)
@@ -217,39 +215,9 @@ func (db *DB) Rows(ctx context.Context, name string, columns []string, places []
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	for from := 0; from < len(places); from += rowsAtOnce {
-		to := min(from+rowsAtOnce, len(places))
-		rest := map[table.Place][]int{}
-		for n := from; n < to; n++ {
-			rest[places[n]] = append(rest[places[n]], n)
-		}
-		read := func(at table.Place, row []table.Value) error {
-			for _, n := range rest[at] {
-				if err := fn(n, row); err != nil {
-					return err
-				}
-			}
-			delete(rest, at)
-			return nil
-		}
-		if err := db.readPlaces(ctx, q, keysOf(rest), read); err != nil {
-			return nil, err
-		}
-		for _, indexes := range rest {
-			unread = append(unread, indexes...)
-		}
-	}
-	slices.Sort(unread)
-	return unread, nil
-}
-
-func keysOf(rest map[table.Place][]int) []table.Place {
-	places := make([]table.Place, 0, len(rest))
-	for at := range rest {
-		places = append(places, at)
-	}
-	slices.Sort(places)
-	return places
+	return server.ReadPlaces(places, fn, func(places []table.Place, each func(at table.Place, row []table.Value) error) error {
+		return db.readPlaces(ctx, q, places, each)
+	})
 }
 
 // readPlaces reads the rows at places, and leaves out those that are damaged.

@@ -18,7 +18,6 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store"
-	"github.com/sessctl/sessctl/internal/store/postgres"
 )
 
 // Endings are those of the names of files that are taken for stores where a folder or a
@@ -46,11 +45,12 @@ func (e *Expansion) addStores(other Expansion) {
 // stands for. Every other path stays as it is. kind names what a folder is taken for, ""
 // anything. With an error, what was left out may still be told.
 func ExpandPath(ctx context.Context, path, kind string) (Expansion, error) {
+	d := serverOf(path)
 	switch {
 	case path == "":
 		return Expansion{}, problem.New(problem.Usage, "`sessctl stores` lists the kinds of stores and where they are.", "the path of the store is empty")
-	case postgres.IsName(path):
-		return databaseMeans(ctx, path, kind)
+	case d != nil:
+		return d.databaseMeans(ctx, path, kind)
 	case IsPattern(path):
 		return matchingStores(ctx, path, kind)
 	case !isFolder(path):
@@ -84,18 +84,21 @@ func WithoutPasswords(args []string) (Arguments, error) {
 		if name, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {
 			flag, arg = name, value
 		}
-		if !postgres.IsName(arg) {
-			secret, sure := postgres.FindMistypedPassword(arg)
+		d := serverOf(arg)
+		if d == nil {
+			secret, wrong := findPassword(arg)
 			switch isID := slices.Contains(ids, flag) || flag == "" && i > 0 && slices.Contains(ids, args[i-1]); {
 			case isID:
-			case sure, secret != "" && (!asks || IsPattern(arg)):
-				return a, postgres.UnparsedError()
+			case wrong != nil:
+				return a, wrong
+			case secret != "" && (!asks || IsPattern(arg)):
+				return a, addressError()
 			case secret != "":
 				a.Secrets = append(a.Secrets, arg, secret)
 			}
 			continue
 		}
-		name, note, err := postgres.RegisterName(arg)
+		name, note, err := d.register(arg)
 		if err != nil {
 			return a, err
 		}
@@ -107,45 +110,6 @@ func WithoutPasswords(args []string) (Arguments, error) {
 		}
 	}
 	return a, nil
-}
-
-// WithPassword is a context in which a server that wants a password can have it from a
-// person; ask gives "" where nobody can be asked.
-func WithPassword(ctx context.Context, ask func(question string) (string, error)) context.Context {
-	return postgres.WithPassword(ctx, ask)
-}
-
-// AllowForeign is a context in which a superuser may run the functions of other roles that
-// belong to the tables of a server.
-func AllowForeign(ctx context.Context) context.Context { return postgres.AllowForeign(ctx) }
-
-// databaseMeans are the schemas of a database in which a runtime keeps its sessions; the
-// one that is asked for, or that the role finds first, goes by the name of the database.
-func databaseMeans(ctx context.Context, word, kind string) (found Expansion, err error) {
-	name, _, err := postgres.RegisterName(word)
-	if err != nil {
-		return found, err
-	}
-	schemas, err := postgres.ListSchemas(ctx, name)
-	if err != nil {
-		return found, err
-	}
-	for _, one := range schemas {
-		src, err := openSource(ctx, one, nil)
-		if err != nil {
-			return found, err
-		}
-		if _, sure := surestKind(ctx, &src.Source, kind); sure != store.No {
-			found.Stores = append(found.Stores, one)
-		}
-		if err := src.closeFiles(); err != nil {
-			return found, err
-		}
-	}
-	if len(found.Stores) == 0 {
-		found.Stores = []string{name} // opening it says what it is
-	}
-	return found, nil
 }
 
 // folderMeans are the stores that a folder stands for: itself, where it is one, and those

@@ -29,7 +29,6 @@ import (
 	"github.com/sessctl/sessctl/internal/store/mastra"
 	"github.com/sessctl/sessctl/internal/store/openaiagents"
 	"github.com/sessctl/sessctl/internal/store/opencode"
-	"github.com/sessctl/sessctl/internal/store/postgres"
 	"github.com/sessctl/sessctl/internal/store/springai"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
@@ -71,20 +70,6 @@ type Opened struct {
 // Changed says what changed in the files while they were read without a lock, or
 // that the path leads to another store now, "" when nothing did.
 func (o *Opened) Changed() string { return o.source.describeChange() }
-
-// IsStopped reports whether a server ended a reading that may come to its end if it begins
-// again.
-func IsStopped(err error) bool { return postgres.IsStopped(err) }
-
-// OnServer reports whether a store is a database on a server, which can leave out what
-// nobody asked for.
-func OnServer(path string) bool { return postgres.IsName(path) }
-
-// RoleOf is the role that a database on a server is opened as, "" for any other store.
-func RoleOf(path string) string { return postgres.RoleOf(path) }
-
-// AsRole opens a database on a server as a role from now on, where nobody named another one.
-func AsRole(path, role string) error { return postgres.AsRole(path, role) }
 
 // Close ends the read and removes what it left in temporary folders.
 func (o *Opened) Close() error { return errors.Join(o.Store.Close(), o.source.closeFiles()) }
@@ -230,8 +215,7 @@ func unknownError(ctx context.Context, src *store.Source) error {
 	}
 	db := sqlite.FromReader(src.DB)
 	if db == nil {
-		return problem.New(problem.Unreadable, "sessctl reads those of Google ADK, kagent, Mastra, the OpenAI Agents SDK, Spring AI Session and Claude's Agent SDK on a server. "+
-			"Name another schema with ?search_path=SCHEMA at the end, or let the role use it: `GRANT USAGE ON SCHEMA … TO …;`.", "%s has no tables in which a runtime keeps its sessions", src.Path)
+		return problem.New(problem.Unreadable, serverOf(src.Path).elsewhere, "%s has no tables in which a runtime keeps its sessions", src.Path)
 	}
 	if err := db.Damaged(); err != nil {
 		return err
@@ -319,12 +303,8 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, err
 	if path == "-" {
 		return spoolInput(stdin)
 	}
-	if postgres.IsName(path) {
-		db, err := postgres.Open(ctx, path)
-		if err != nil {
-			return nil, err
-		}
-		return &source{Source: store.Source{Path: db.Name, DB: db, Edit: postgres.Opener(db.Name), Bytes: db.About().Bytes}}, nil
+	if d := serverOf(path); d != nil {
+		return d.openDatabase(ctx, path)
 	}
 	if isFolder(path) {
 		folder, err := os.OpenRoot(path)
@@ -353,8 +333,8 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, err
 
 // ToEdit is the store at a path, not opened for reading.
 func ToEdit(path string) *store.Source {
-	if postgres.IsName(path) {
-		return &store.Source{Path: path, Edit: postgres.Opener(path)}
+	if d := serverOf(path); d != nil {
+		return &store.Source{Path: path, Edit: d.edit(path)}
 	}
 	return &store.Source{Path: path, Edit: sqlite.Opener(path)}
 }

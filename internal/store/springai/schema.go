@@ -91,6 +91,7 @@ type schema struct {
 
 	given  bool // the database itself gives out seq
 	unique bool // no two rows may have one seq, although it has to be written
+	folds  bool // the database overlooks case where it compares branches
 	clock  any  // stands for the form of the stored times
 }
 
@@ -100,6 +101,7 @@ func (sc *schema) isSequenced() bool { return sc.events.hasColumns("seq") }
 
 func readSchema(ctx context.Context, db table.Reader, stored table.Schema) (sc *schema, err error) {
 	sc = &schema{sessions: tableOf(stored, tableSessions), events: tableOf(stored, tableEvents)}
+	sc.folds = stored.Tables[sc.events.name].Column(sc.events.stored["branch"]).FoldsCase
 	if sc.isSequenced() {
 		seq, events := sc.events.stored["seq"], stored.Tables[sc.events.name]
 		sc.given = events.Column(seq).Given
@@ -136,7 +138,7 @@ const (
 func (sc *schema) storeFacts() session.Store {
 	f := session.Store{
 		Kind: kindName, Title: kindTitle,
-		Reader: session.Reader{BranchModel: "path", RootSummaries: true, LikeFilter: true},
+		Reader: session.Reader{BranchModel: "path", RootSummaries: true, LikeFilter: true, FoldsBranches: sc.folds},
 		Keys:   session.Keys{Renumbers: sc.given},
 		Requests: session.Requests{
 			// SessionMemoryAdvisor.java, since 0.1.0.

@@ -68,6 +68,7 @@ type About struct {
 	Recovery   func() string // what to do about damage: see session.Store
 	ReadOnly   string        // why nothing can be repaired in place, "" when it can
 	Moving     bool          // a row gets another place with each change
+	ByKey      bool          // rows lie in the order of their primary keys, which says nothing of when they were written
 	Remote     bool          // on a server: rows that nobody needs had better stay there
 	Identity   string        // what tells it from another one of that name, "" where the name does
 	Now        time.Time     // by the clock of its server, when it was opened; zero where there is none
@@ -148,6 +149,8 @@ type Column struct {
 	Given    bool   // the database gives out its numbers, each row's own
 	Default  Value  // nil where there is none, or one that is computed
 	Required bool   // a row cannot be added without a value for it
+	// FoldsCase: comparisons and patterns of the database overlook the case of letters.
+	FoldsCase bool
 }
 
 // Index is an index of a table. A column is "" for an expression.
