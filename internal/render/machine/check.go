@@ -141,7 +141,7 @@ func (c *checkJSON) addStore(r *check.Result, took time.Duration) {
 	s := &c.summary
 	s.Sessions += r.Sessions
 	s.Items += r.Items
-	s.Severities.Add(r.Findings)
+	s.Add(r.Findings)
 	s.Seconds = math.Round((s.Seconds+took.Seconds())*1000) / 1000
 }
 

@@ -155,7 +155,7 @@ var faults = []*rules.Rule{
 	{
 		ID: "SC020", Name: "cut-off-line", Severity: rules.Warning, Safety: rules.Kept, Scope: stored, Since: "0.1.0",
 		Title: "the last line of a file was cut off while it was written",
-		Run: rules.ReportFaults(session.TornLine, func(p *rules.Pass, found *rules.Finding, f *session.Fault) {
+		Run: rules.ReportFaults(session.TornLine, func(p *rules.Pass, found *rules.Finding, _ *session.Fault) {
 			if found.Item >= 0 && p.Store.WriterOf(found.Session) == session.WriterDead { // else it may be written now
 				found.SetFix(rules.Kept, "remove what there is of the line; the receipt keeps its bytes", session.Edit{Op: session.Quarantine, Ref: found.Ref})
 			}

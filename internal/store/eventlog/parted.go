@@ -10,28 +10,36 @@ import (
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
-// A position of an event in a Parted database is the millisecond of its record, the rank of that
-// among those of the same time, and the number of the event in it; its place is that of the
-// record and the number.
-const (
-	NthBits      = 15
-	NthMask      = 1<<NthBits - 1
-	PositionBits = NthBits + rankBits
-	LastTime     = 1<<(63-PositionBits) - 1 // in milliseconds
+// Packing says how many bits the number of an event in its record has, in the positions and places
+// of a Parted database. A position is the millisecond of the record, the rank of that among those of
+// the same time, and the number; a place is that of the record and the number. Receipts hold sums
+// over positions, so a runtime keeps its packing.
+type Packing uint
 
-	rankBits = 6
-)
+const rankBits = 6
+
+// PositionBits are those of a position below the time.
+func (n Packing) PositionBits() uint { return uint(n) + rankBits }
+
+// Last is the last number that an event can have.
+func (n Packing) Last() int64 { return 1<<n - 1 }
+
+// NumberOf is the number of the event at a place or position.
+func (n Packing) NumberOf(at int64) int { return int(at & n.Last()) }
+
+// LastTime is the last millisecond that a position holds.
+func (n Packing) LastTime() int64 { return 1<<(63-n.PositionBits()) - 1 }
 
 // PackPosition packs a position.
-func PackPosition(began, rank int64, nth int) int64 {
-	return max(0, min(began, LastTime))<<PositionBits | min(rank, 1<<rankBits-1)<<NthBits | int64(min(nth, NthMask))
+func (n Packing) PackPosition(began, rank, nth int64) int64 {
+	return max(0, min(began, n.LastTime()))<<n.PositionBits() | min(rank, 1<<rankBits-1)<<n | min(nth, n.Last())
 }
 
 // OneRecord reports of two positions in a session whether they are of one record.
-func OneRecord(a, b int64) bool { return a>>NthBits == b>>NthBits }
+func (n Packing) OneRecord(a, b int64) bool { return a>>n == b>>n }
 
 // OneTime is Write.Tied of a Parted database.
-func OneTime(a, b int64) bool { return a>>PositionBits == b>>PositionBits }
+func (n Packing) OneTime(a, b int64) bool { return a>>n.PositionBits() == b>>n.PositionBits() }
 
 // The columns that an event has besides those of its record.
 const (
@@ -49,6 +57,7 @@ func OrderByPosition(_ table.Place, row Row) (at, tie int64) {
 // that it holds, and which may have sessions in several places.
 type Parted struct {
 	table.Reader
+	Packing
 	Sessions, Events string // the tables that are shown so
 	From             []Source
 	// List hands the events of a selection over, and Load those of some records.
@@ -111,7 +120,7 @@ func (p *Parted) Scan(ctx context.Context, s table.Selection, fn func(at table.P
 }
 
 func (p *Parted) scanSessions(ctx context.Context, s table.Selection, fn func(at table.Place, row []table.Value) error) (lost []session.Fault, err error) {
-	schema, err := p.Reader.Schema(ctx)
+	schema, err := p.Schema(ctx)
 	wanted, ended := s.Columns, error(nil)
 	for n, from := range p.From {
 		hand := func(at table.Place, row []table.Value) error {
@@ -144,7 +153,7 @@ func (p *Parted) Rows(ctx context.Context, name string, columns []string, places
 	wanted, records := make(map[table.Place]int, len(places)), []table.Place{}
 	for n, at := range places {
 		wanted[at] = n
-		if record := at &^ NthMask; !slices.Contains(records[max(0, len(records)-1):], record) { // events of a record come together
+		if record := at >> p.Packing << p.Packing; !slices.Contains(records[max(0, len(records)-1):], record) { // events of a record come together
 			records = append(records, record)
 		}
 	}
@@ -163,7 +172,7 @@ func (p *Parted) Rows(ctx context.Context, name string, columns []string, places
 }
 
 func (p *Parted) sessionRows(ctx context.Context, columns []string, places []table.Place, fn func(n int, row []table.Value) error) (unread []int, err error) {
-	schema, err := p.Reader.Schema(ctx)
+	schema, err := p.Schema(ctx)
 	for n := range p.From {
 		var rows []table.Place
 		var at []int

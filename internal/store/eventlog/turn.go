@@ -69,7 +69,7 @@ func (t *Turn) SetHome(home string, copied bool) {
 
 // CheckWhole refuses a change that parts records, which record tells by the session that an item is
 // in and the item, and one that puts two records of one time in another order than inOrder allows: it gets the first item of each.
-func CheckWhole[R comparable](sessions []*change.Session, record func(in string, it *session.Item) R, inOrder func(a, b *change.Item) bool) error {
+func CheckWhole[R comparable](n Packing, sessions []*change.Session, record func(in string, it *session.Item) R, inOrder func(a, b *change.Item) bool) error {
 	refuse := func(text string) error { return problem.New(problem.RolledBack, "", "%s", text) }
 	home := map[R]string{} // of those that stay
 	for _, s := range sessions {
@@ -86,7 +86,7 @@ func CheckWhole[R comparable](sessions []*change.Session, record func(in string,
 			if last != nil && record(last.From, last.Was) == record(it.From, it.Was) {
 				continue
 			}
-			if last != nil && OneTime(last.Is.Position, it.Is.Position) && !inOrder(last, it) {
+			if last != nil && n.OneTime(last.Is.Position, it.Is.Position) && !inOrder(last, it) {
 				return refuse("messages of the same millisecond have an order of their own in the store, and the plan has them in another one")
 			}
 			last = it

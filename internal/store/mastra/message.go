@@ -161,7 +161,7 @@ func (m *message) readContent(content []byte) {
 		m.parts = *doc.Parts
 		_ = jsonscan.Exact.Unmarshal(doc.Meta, &m.meta) // what is not Mastra's tells nothing
 	}
-	if len(m.parts) > eventlog.NthMask/2-1 {
+	if int64(len(m.parts)) > packing.Last()/2-1 {
 		m.wrong = "it has more parts than sessctl can tell apart"
 	}
 	if m.whole = m.whole || m.wrong != "" && jsonedit.IsWhole(text) && document; m.wrong != "" {

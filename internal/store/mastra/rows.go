@@ -22,9 +22,12 @@ type joined struct {
 	threads map[string]string // the resources of threads, by id
 }
 
+// packing is that of events.
+const packing eventlog.Packing = 15
+
 func newJoined(db table.Reader) *joined {
 	j := &joined{}
-	j.Parted = &eventlog.Parted{Reader: db, Sessions: tableThreads, Events: tableMessages, From: []eventlog.Source{{Table: tableThreads}, {}}, List: j.listEvents, Load: j.loadEvents}
+	j.Parted = &eventlog.Parted{Reader: db, Packing: packing, Sessions: tableThreads, Events: tableMessages, From: []eventlog.Source{{Table: tableThreads}, {}}, List: j.listEvents, Load: j.loadEvents}
 	return j
 }
 
@@ -45,7 +48,7 @@ func (e event) ColumnValue(name string) table.Value {
 		e.stored = nil // which is of the row that is being read
 		return e
 	case eventlog.ColumnPosition:
-		return eventlog.PackPosition(e.began, e.rank, e.nth)
+		return packing.PackPosition(e.began, e.rank, int64(e.nth))
 	case "id":
 		if e.nth > 0 {
 			return e.id + partMark + strconv.Itoa(e.nth)
@@ -62,7 +65,7 @@ func (j *joined) listEvents(ctx context.Context, s table.Selection, fn func(at t
 func (j *joined) loadEvents(ctx context.Context, records []table.Place, fn func(at table.Place, e eventlog.Valued) error) error {
 	rows := make([]table.Place, len(records))
 	for i, at := range records {
-		rows[i] = at >> eventlog.NthBits
+		rows[i] = at >> packing
 	}
 	_, err := j.Reader.Rows(ctx, tableMessages, j.columns, rows, func(i int, row []table.Value) error { return j.eachEvent(rows[i], row, fn) })
 	return err
@@ -77,13 +80,13 @@ func (j *joined) eachEvent(at table.Place, row []table.Value, fn func(at table.P
 		return nil
 	}
 	m := &message{place: at, id: column.Text(stored("id")), role: column.Text(stored("role"))}
-	m.rank, m.began = j.ranks[m.id], eventlog.LastTime // texts sort behind all times that can be
+	m.rank, m.began = j.ranks[m.id], packing.LastTime() // texts sort behind all times that can be
 	if stamp := times.Read(stored(fieldTime)); !stamp.IsZero() {
 		m.began = stamp.UnixMilli()
 	}
 	m.readContent(bytes.Clone(column.Bytes(stored("content")))) // whose values are kept
 	for _, p := range m.pieces {
-		if err := fn(at<<eventlog.NthBits|table.Place(p.nth), event{m, p, stored}); err != nil {
+		if err := fn(at<<packing|table.Place(p.nth), event{m, p, stored}); err != nil {
 			return err
 		}
 	}

@@ -115,7 +115,7 @@ func (r *reader) buildLayout() *eventlog.Layout {
 		LinkColumns: []string{eventlog.ColumnEvent}, Links: readLinks, OneID: true,
 		Prepare: r.prepareTables,
 		Write: eventlog.Write{
-			Insert: r.insertResult, Part: refusePart, Update: updateEvent, Create: r.createThread, OtherTables: checkRowsStayWhole, Tied: eventlog.OneTime,
+			Insert: r.insertResult, Part: refusePart, Update: updateEvent, Create: r.createThread, OtherTables: checkRowsStayWhole, Tied: packing.OneTime,
 		},
 	}
 }
@@ -130,7 +130,7 @@ var times = column.Times{
 // that, which has names as they are.
 func (r *reader) sessionOf(row eventlog.Row) *session.Session {
 	s := &session.Session{
-		ID: column.Text(row.Value("id")), Title: column.Text(row.Value("title")), Tick: time.Millisecond, TickBits: eventlog.PositionBits, CallOrder: true,
+		ID: column.Text(row.Value("id")), Title: column.Text(row.Value("title")), Tick: time.Millisecond, TickBits: packing.PositionBits(), CallOrder: true,
 		Forked: bytes.Contains(column.Bytes(row.Value("metadata")), []byte("sourceThreadId")),
 	}
 	resource := column.Text(row.Value(fieldResource))

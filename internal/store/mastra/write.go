@@ -70,7 +70,7 @@ func (e *editor) Update(ctx context.Context, name string, at table.Place, fields
 	}
 	var own []table.FieldChange
 	edit := func(name string, edited func(old table.Value) (table.Value, error)) error {
-		old, err := e.readStored(ctx, at>>eventlog.NthBits, name)
+		old, err := e.readStored(ctx, at>>packing, name)
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (e *editor) Update(ctx context.Context, name string, at table.Place, fields
 		var err error
 		if p, patched := f.New.(patch); patched {
 			err = edit(content.Column, p.applyTo)
-		} else if at&eventlog.NthMask == 0 { // the first event takes the others along
+		} else if packing.NumberOf(int64(at)) == 0 { // the first event takes the others along
 			own = append(own, f)
 			if f.Name == "thread_id" && slices.Contains(e.view.columns, fieldResource) {
 				err = edit(fieldResource, func(table.Value) (table.Value, error) { return e.view.threads[column.View(f.New)], nil })
@@ -95,7 +95,7 @@ func (e *editor) Update(ctx context.Context, name string, at table.Place, fields
 	if own = slices.DeleteFunc(own, func(f table.FieldChange) bool { return table.SameValue(f.Old, f.New) }); len(own) == 0 {
 		return nil
 	}
-	return e.Editor.Update(ctx, tableMessages, at>>eventlog.NthBits, own)
+	return e.Editor.Update(ctx, tableMessages, at>>packing, own)
 }
 
 // addThread makes the row of a thread that has none.
@@ -129,10 +129,10 @@ func (e *editor) readStored(ctx context.Context, row table.Place, name string) (
 // Delete implements table.Writer. What else a row is goes with it.
 func (e *editor) Delete(ctx context.Context, name string, at table.Place) error {
 	if name == tableMessages {
-		if at&eventlog.NthMask != 0 {
+		if packing.NumberOf(int64(at)) != 0 {
 			return nil
 		}
-		at >>= eventlog.NthBits
+		at >>= packing
 	}
 	return e.Editor.Delete(ctx, name, at)
 }
@@ -152,7 +152,7 @@ func (e *editor) Insert(ctx context.Context, name string, row []table.Field) (ta
 		}
 	}
 	at, err := e.Editor.Insert(ctx, name, own)
-	return at << eventlog.NthBits, err
+	return at << packing, err
 }
 
 // applyTo is a content after a change. The copies that older releases read leave: Mastra sends from
@@ -247,7 +247,7 @@ func updateEvent(r *docedit.Row, c *change.Item) error {
 func (r *reader) insertResult(s *session.Session, it *session.Item, near *docedit.Row, _ string) ([]table.Field, error) {
 	e, res := near.Value(eventlog.ColumnEvent).(event), &it.Results[0]
 	if e.first {
-		at := time.UnixMilli(it.Position >> eventlog.PositionBits).UTC().Format(timeForm)
+		at := time.UnixMilli(it.Position >> packing.PositionBits()).UTC().Format(timeForm)
 		result := `[{"type":"tool-result","toolCallId":` + string(docedit.QuoteText(res.CallID)) + `,"toolName":` + string(docedit.QuoteText(s.ToolBefore(it, res.CallID))) +
 			`,"result":` + string(docedit.QuoteText(res.Text)) + `}]`
 		return []table.Field{
@@ -267,7 +267,7 @@ func (r *reader) insertResult(s *session.Session, it *session.Item, near *docedi
 	if found < 0 {
 		return nil, problem.New(problem.RolledBack, "Check the store again.", "message %s has no call %s without a result", e.id, res.CallID)
 	}
-	p := patch{closed: res.CallID, of: e.place << eventlog.NthBits}
+	p := patch{closed: res.CallID, of: e.place << packing}
 	set := func(name, is string) {
 		p.values = append(p.values, value{content.Member("parts").Element(found).Member("toolInvocation").Member(name), jsontext.Value(is)})
 	}
@@ -324,5 +324,5 @@ func checkRowsStayWhole(_ context.Context, _ table.Writer, sessions []*change.Se
 			return problem.New(problem.RolledBack, "", "the id of a thread says which one started it")
 		}
 	}
-	return eventlog.CheckWhole(sessions, func(_ string, it *session.Item) string { return rowOf(it.Key) }, func(a, b *change.Item) bool { return !a.Moves && !b.Moves && a.At <= b.At })
+	return eventlog.CheckWhole(packing, sessions, func(_ string, it *session.Item) string { return rowOf(it.Key) }, func(a, b *change.Item) bool { return !a.Moves && !b.Moves && a.At <= b.At })
 }

@@ -26,7 +26,7 @@ type joined struct {
 
 func newJoined(db table.Reader) *joined {
 	j := &joined{ranks: map[string]int64{}}
-	j.Parted = &eventlog.Parted{Reader: db, Sessions: tableSessions, Events: tableMessages, From: []eventlog.Source{{Table: tableSessions}}, List: j.listEvents, Load: j.loadEvents}
+	j.Parted = &eventlog.Parted{Reader: db, Packing: packing, Sessions: tableSessions, Events: tableMessages, From: []eventlog.Source{{Table: tableSessions}}, List: j.listEvents, Load: j.loadEvents}
 	return j
 }
 
@@ -66,11 +66,14 @@ type event struct {
 	nth int
 }
 
+// packing is that of events.
+const packing eventlog.Packing = 16
+
 // draftBit tells the tables of messages apart in the place of an event.
-const draftBit = 1 << eventlog.NthBits
+const draftBit = 1 << packing
 
 func placeOf(row table.Place, from string, nth int) table.Place {
-	at := row<<(eventlog.NthBits+1) | table.Place(min(nth, eventlog.NthMask))
+	at := row<<(packing+1) | table.Place(min(int64(nth), packing.Last()))
 	if from == tableDraft {
 		at |= draftBit
 	}
@@ -103,9 +106,9 @@ func (e event) ColumnValue(name string) table.Value {
 	case name == eventlog.ColumnEvent:
 		return e
 	case name == eventlog.ColumnPosition && p != nil && p.wrong != "": // behind all results, which a repair adds to
-		return eventlog.PackPosition(e.began, e.rank, eventlog.NthMask/2+e.nth)
+		return packing.PackPosition(e.began, e.rank, packing.Last()/2+int64(e.nth))
 	case name == eventlog.ColumnPosition:
-		return eventlog.PackPosition(e.began, e.rank, e.nth)
+		return packing.PackPosition(e.began, e.rank, int64(e.nth))
 	case name == columnParts && e.nth == 0 && e.table == tableMessages:
 		return string(e.encodeParts())
 	case p != nil && (name == "id" || name == "data"):
@@ -251,7 +254,7 @@ func (j *joined) readMessages(ctx context.Context, heads []head) ([]*stored, err
 		var at []int
 		for i := range heads {
 			if heads[i].table == from {
-				places, at = append(places, heads[i].at>>(eventlog.NthBits+1)), append(at, i)
+				places, at = append(places, heads[i].at>>(packing+1)), append(at, i)
 			}
 		}
 		columns := columnsOf[from]

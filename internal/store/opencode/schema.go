@@ -246,7 +246,7 @@ func (r *reader) buildLayout() *eventlog.Layout {
 		Said: []string{"data", eventlog.ColumnEvent}, Content: comparedContent,
 		LinkColumns: []string{eventlog.ColumnEvent}, Links: listLinks, OneID: true,
 		Prepare: r.prepareTables,
-		Write:   eventlog.Write{Insert: insertResult, Update: updateEvent, OtherTables: refuseSeparation, Tied: eventlog.OneTime},
+		Write:   eventlog.Write{Insert: insertResult, Update: updateEvent, OtherTables: refuseSeparation, Tied: packing.OneTime},
 	}
 }
 
@@ -306,7 +306,7 @@ var times = column.Times{
 // sessionOf is the session of a row, without items.
 func sessionOf(row eventlog.Row) *session.Session {
 	s := &session.Session{
-		ID: column.Text(row.Value("id")), Title: column.Text(row.Value("title")), Tick: time.Millisecond, TickBits: eventlog.PositionBits,
+		ID: column.Text(row.Value("id")), Title: column.Text(row.Value("title")), Tick: time.Millisecond, TickBits: packing.PositionBits(),
 		Forked: row.Value("fork_session_id") != nil, CallOrder: true,
 	}
 	var model struct {
@@ -329,7 +329,7 @@ func (r *reader) finishSession(s *session.Session) {
 	behind := false // opencode compares ids, also with that of a message that is gone (cleanup in session/revert.ts)
 	for i := range s.Items {
 		it := &s.Items[i]
-		if it.Position&eventlog.NthMask == 0 { // a message: what it holds goes with it
+		if packing.NumberOf(it.Position) == 0 { // a message: what it holds goes with it
 			behind = reverted != "" && (it.Key > reverted || it.Key == reverted && !kept)
 		}
 		if behind {
@@ -424,7 +424,7 @@ func findStalled(s *session.Session) {
 func (r *reader) relateItems(s *session.Session) {
 	for i := range s.Items {
 		it := &s.Items[i]
-		if it.Table == "" && i > 0 && eventlog.OneRecord(it.Position, s.Items[i-1].Position) {
+		if it.Table == "" && i > 0 && packing.OneRecord(it.Position, s.Items[i-1].Position) {
 			it.Home = s.Items[i-1].Home
 		}
 		sent, open := r.open.Load(it.Key)

@@ -84,7 +84,7 @@ func (f *family) markCopies(tree *session.Tree) {
 
 // heldBy are the message that a list begins with, and the results that it holds.
 func heldBy(items []session.Item) eventlog.Turn {
-	n := slices.IndexFunc(items, func(it session.Item) bool { return !eventlog.OneRecord(it.Position, items[0].Position) })
+	n := slices.IndexFunc(items, func(it session.Item) bool { return !packing.OneRecord(it.Position, items[0].Position) })
 	if n < 0 {
 		n = len(items)
 	}

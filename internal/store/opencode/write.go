@@ -40,7 +40,7 @@ func (e *editor) Revert(ctx context.Context, journal []byte, _ ...string) error 
 
 // loadMessage loads the message of an event as it is now. Its parts keep their numbers.
 func (e *editor) loadMessage(ctx context.Context, at table.Place) (*stored, error) {
-	at &^= eventlog.NthMask
+	at = at >> packing << packing
 	if at&draftBit != 0 {
 		return nil, problem.New(problem.RolledBack, "", "%s", ownRows)
 	}
@@ -69,7 +69,7 @@ func (e *editor) Update(ctx context.Context, name string, at table.Place, fields
 		return e.Editor.Update(ctx, name, at, fields)
 	}
 	m, err := e.loadMessage(ctx, at)
-	if nth := int(at & eventlog.NthMask); nth > 0 && err == nil {
+	if nth := packing.NumberOf(int64(at)); nth > 0 && err == nil {
 		for _, f := range fields {
 			if f.Name == "data" && err == nil {
 				err = e.updatePart(ctx, event{m, nth}.eventPart(), f.Name, f.New)
@@ -150,7 +150,7 @@ func (e *editor) Delete(ctx context.Context, name string, at table.Place) error 
 	if err != nil {
 		return err
 	}
-	if nth := int(at & eventlog.NthMask); nth > 0 {
+	if nth := packing.NumberOf(int64(at)); nth > 0 {
 		if p := (event{m, nth}).eventPart(); p.wrong != "" {
 			return e.deletePart(ctx, p)
 		}
@@ -209,7 +209,7 @@ func insertResult(s *session.Session, it *session.Item, near *docedit.Row, _ str
 			continue
 		}
 		if nth--; nth == -1 && !p.isFinal() {
-			at := eventlog.PackPosition(e.began, e.rank, i+1)
+			at := packing.PackPosition(e.began, e.rank, int64(i+1))
 			if slices.ContainsFunc(s.Items, func(o session.Item) bool { return o.Table != "" && (o.Position < it.Position) != (o.Position < at) }) {
 				return nil, problem.New(problem.RolledBack, "", "%s", crossed)
 			}
@@ -300,11 +300,11 @@ func refuseSeparation(_ context.Context, _ table.Writer, sessions []*change.Sess
 		in string
 		at int64
 	}
-	return eventlog.CheckWhole(sessions, func(in string, it *session.Item) row {
+	return eventlog.CheckWhole(packing, sessions, func(in string, it *session.Item) row {
 		if it.Kind == session.Other { // it may leave alone
 			return row{it.Key, 0}
 		}
-		return row{in, it.Position >> eventlog.NthBits}
+		return row{in, it.Position >> packing}
 	}, func(a, b *change.Item) bool { return b.Is.Role == session.Tool || a.Is.Key <= b.Is.Key })
 }
 

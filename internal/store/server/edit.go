@@ -133,7 +133,7 @@ func (r *Changes[W]) Commit(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx) // an interrupted commit would leave open what became of it
 	r.Writes = false
 	if err = r.Execute(ctx, "commit"); err != nil && r.IsLost(err) {
-		_ = r.SQL.Close()
+		_ = r.Close()
 		err = r.askOutcome(ctx)
 	}
 	if err != nil {
@@ -168,7 +168,7 @@ func (r *Changes[W]) End() error {
 	if r.IsLost(nil) {
 		return nil
 	}
-	return errors.Join(r.Rollback(), r.SQL.Close())
+	return errors.Join(r.Rollback(), r.Close())
 }
 
 // Insert implements table.Writer.
@@ -506,7 +506,7 @@ func (r *Changes[W]) askOutcome(ctx context.Context) error {
 		case Aborted:
 			return problem.New(problem.Busy, "Nothing of that change was saved. Run the repair again.", "the connection to %s was lost", r.Of)
 		}
-		_ = r.SQL.Close()
+		_ = r.Close()
 	}
 	return &problem.Error{
 		Class: problem.Unreadable, Err: table.ErrUnknown,
