@@ -174,7 +174,7 @@ func TestWhySaysOnlyThatNothingWasFoundWhereAllWasLookedAt(t *testing.T) {
 	for text, want := range map[string]string{
 		"tool call arguments must be valid JSON":                                      none,
 		"No function call event found for function responses ids: {'adk-8c1f2a'}":     "another kind of store",
-		"Session file is corrupted or incompatible (line 3: expected true, received)": "no rule of sessctl",
+		"Conversation blocks and tool use blocks cannot be provided in the same turn": "no rule of sessctl",
 	} {
 		store := healthy
 		if strings.HasPrefix(text, "No function") {
