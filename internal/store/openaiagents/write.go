@@ -15,6 +15,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
+	"github.com/sessctl/sessctl/internal/store/responses"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -391,17 +392,13 @@ func findPlace(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 		return text("name")
 	case v.Of == change.OfCall && v.Field == change.FieldArgs:
 		return text("arguments")
-	case v.Of == change.OfBlock && v.Field == session.FieldBlockID:
-		p := text("id")
-		p.Optional = true
-		return p
 	}
 	return docedit.Place{}
 }
 
 // answerForms are the results of calls, with a text in the place of %s.
 var answerForms = map[string]string{
-	typeCall: `"output":%s`, "custom_tool_call": `"output":%s`, "local_shell_call": `"output":%s`, "apply_patch_call": `"status":"failed","output":%s`,
+	responses.TypeCall: `"output":%s`, "custom_tool_call": `"output":%s`, "local_shell_call": `"output":%s`, "apply_patch_call": `"status":"failed","output":%s`,
 	"shell_call": `"output":[{"stdout":"","stderr":%s,"outcome":{"type":"exit","exit_code":1}}]`,
 }
 
@@ -413,14 +410,14 @@ func (j *joined) insertResult(s *session.Session, it *session.Item, near *docedi
 	res, kind := &it.Results[0], ""
 	for i := range s.Items {
 		if s.Items[i].MakesCall(res.CallID) {
-			kind = cmp.Or(s.Items[i].Blocks[0].Name, typeCall)
+			kind = cmp.Or(s.Items[i].Blocks[0].Name, responses.TypeCall)
 		}
 	}
 	form, known := answerForms[kind]
 	if !known {
 		return nil, problem.New(problem.RolledBack, "", "nobody can make up the result of a call of type %q", kind)
 	}
-	data := `{"type":"` + outputs[kind] + `","call_id":` + string(docedit.QuoteText(res.CallID)) + `,` + fmt.Sprintf(form, docedit.QuoteText(res.Text)) + `}`
+	data := `{"type":"` + responses.OutputType(kind) + `","call_id":` + string(docedit.QuoteText(res.CallID)) + `,` + fmt.Sprintf(form, docedit.QuoteText(res.Text)) + `}`
 	return []table.Field{
 		{Name: fieldData, Value: data}, {Name: "created_at", Value: near.Value("created_at")},
 		{Name: fieldPlace, Value: it.Position}, {Name: fieldBranch, Value: column.OrNull(it.Branch)},

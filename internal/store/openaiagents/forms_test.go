@@ -1,0 +1,53 @@
+package openaiagents_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/store/builder"
+	"github.com/sessctl/sessctl/internal/store/storetest"
+)
+
+// stored is a file with one session of these items.
+func stored(t *testing.T, items ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "agents.db")
+	err := builder.Create(path, schemaOf(plain), func(db *builder.DB) {
+		db.Exec("insert into agent_sessions values ('s', '2026-11-22 09:00:00', '2026-11-22 09:00:00')")
+		for _, item := range items {
+			db.Exec("insert into agent_messages (session_id, message_data, created_at) values ('s', ?, '2026-11-22 09:00:00')", item)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestForms: what items of each type are.
+func TestForms(t *testing.T) {
+	user, said := `{"role":"user","content":"hi"}`, `{"type":"message","role":"assistant","id":"msg_1","content":[{"type":"output_text","text":"yes"}]}`
+	for name, tt := range map[string]struct {
+		items []string
+		found []string
+	}{
+		"a program, and what it gave": {items: []string{user, `{"type":"program","id":"p","call_id":"pc","code":"x"}`, `{"type":"program_output","id":"po","call_id":"pc","result":"1"}`, said}},
+		"what a program gave, alone":  {items: []string{user, `{"type":"program_output","id":"po","call_id":"pc","result":"1"}`, said}},
+		"a compaction":                {items: []string{`{"type":"compaction","id":"cmp_1","encrypted_content":"gAAA"}`, user, said}},
+		"a search for tools":          {items: []string{user, `{"type":"tool_search_call","call_id":null,"arguments":{}}`, `{"type":"tool_search_output","call_id":null,"tools":[]}`, said}},
+		"a tool of the provider":      {items: []string{user, `{"type":"web_search_call","id":"ws_1","action":{"query":"x"},"status":"completed"}`, `{"type":"mcp_call","id":"mcp_1","name":"n","arguments":"{}","output":"1"}`, said}},
+		"a type that is not known":    {items: []string{user, `{"type":"dream_output","call_id":"d"}`, said}, found: []string{"warning SC308 "}},
+		"an image in a result":        {items: []string{user, `{"type":"function_call","call_id":"c","name":"n","arguments":"{}"}`, `{"type":"function_call_output","call_id":"c","output":[{"type":"input_image","image_url":"https://example.com/a.png"}]}`, said}},
+		"a screenshot":                {items: []string{user, `{"type":"computer_call","call_id":"c","action":{"type":"click"}}`, `{"type":"computer_call_output","call_id":"c","output":{"type":"computer_screenshot","image_url":"https://example.com/a.png"}}`, said}},
+		"a call that was never run":   {items: []string{user, `{"type":"computer_call","call_id":"c","action":{"type":"click"}}`, said}, found: []string{"warning SC101 c"}},
+		"an empty text":               {items: []string{`{"role":"user","content":""}`, said}, found: []string{"info SC401 "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.found, storetest.Findings(t, stored(t, tt.items...))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
