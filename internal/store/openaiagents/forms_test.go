@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/builder"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
@@ -49,5 +50,18 @@ func TestForms(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestTwins: of two rows that say the same, one is changed, and both get other numbers.
+func TestTwins(t *testing.T) {
+	call := func(id string) string {
+		return `{"type":"function_call","call_id":"` + id + `","name":"n","arguments":"{}"}`
+	}
+	path := stored(t, `{"role":"user","content":"hi"}`, call("a"), call("b"), `{"type":"function_call_output","call_id":"b","output":"1"}`, `{"role":"user","content":"go on"}`,
+		`{"role":"user","content":"1"}`, `{"role":"user","content":"2"}`, `{"role":"user","content":"3"}`, `{"role":"user","content":"4"}`, call("b"))
+	_, got := repairtest.Twice(t, path, storetest.Dump, "select group_concat(json_extract(message_data, '$.call_id'), ' ') from (select * from agent_messages order by id)")
+	if diff := cmp.Diff([]string{"a a b b b_dup1 b_dup1"}, got); diff != "" {
+		t.Error(diff)
 	}
 }
