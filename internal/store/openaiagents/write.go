@@ -10,29 +10,14 @@ import (
 	"github.com/sessctl/sessctl/internal/branch"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/docedit"
-	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/responses"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 var document = docedit.Spot{Column: fieldData}
-
-// openEdit opens a database for repair or undo.
-func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
-	wrapped := *src
-	wrapped.Edit = func(ctx context.Context) (table.Editor, error) {
-		e, err := src.Edit(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return &editor{Editor: e, view: &joined{Reader: e.Reader()}}, nil
-	}
-	return eventlog.Edit(ctx, &wrapped, examineDatabase)
-}
 
 // editor writes what changes in the view into the tables that it is made of.
 type editor struct {
@@ -54,93 +39,93 @@ func (e *editor) ReserveNumbers(_ context.Context, _, _ string, count int) ([]in
 
 // Lock implements table.Editor.
 func (e *editor) Lock(ctx context.Context, rows table.Selection, _ ...string) error {
-	for _, s := range e.view.sourcesOf(rows.Table, nil) {
-		part, ok := s.selection(rows)
-		part.Columns = []string{fieldSession}
-		if !ok {
-			continue
-		}
-		if err := e.Editor.Lock(ctx, part, s.pair().messages); err != nil {
+	for n := range e.view.pairs {
+		part := e.view.From[n].NarrowKey(rows)
+		part.Table, part.Columns = e.view.pairs[n].sessions, []string{fieldSession}
+		if err := e.Editor.Lock(ctx, part, e.view.pairs[n].messages); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sourceAt is the table that a row of the view is of, and its place there.
-func (e *editor) sourceAt(name string, at table.Place) (source, table.Place) {
-	pairs := table.Place(len(e.view.pairs))
-	return e.view.sourcesOf(name, []string{fieldSession, "id", "created_at"})[at%pairs], at / pairs
-}
-
 // Update implements table.Writer.
 func (e *editor) Update(ctx context.Context, name string, at table.Place, fields []table.FieldChange) error {
-	if at < 0 {
-		l := e.view.lost[firstLost-at]
-		err := e.addSession(ctx, l)
-		if err == nil && slices.ContainsFunc(fields, func(f table.FieldChange) bool { return f.Name == fieldLoose }) {
-			err = e.removeLoose(ctx, l.key)
-		}
-		return err
+	if name == e.view.Sessions {
+		return e.updateSession(ctx, at, fields)
 	}
-	s, row := e.sourceAt(name, at)
+	p, row := e.view.pairAt(at)
 	var own []table.FieldChange
 	for _, f := range fields {
-		var err error
 		switch f.Name {
 		case fieldPlace: // of a row that comes again
-		case fieldLoose:
-			var own []table.Value
-			if own, err = e.stored(ctx, s.name(), row, fieldSession); err == nil {
-				err = e.removeLoose(ctx, keyOf(s.pair().messages, column.View(own[0])))
-			}
 		case fieldBranch:
-			err = e.addBranches(ctx, &s, row, column.View(f.Old), column.View(f.New))
+			if err := e.addBranches(ctx, p, row, column.View(f.Old), column.View(f.New)); err != nil {
+				return err
+			}
 		default:
 			own = append(own, f)
-		}
-		if err != nil {
-			return err
 		}
 	}
 	if len(own) == 0 {
 		return nil
 	}
-	return e.Editor.Update(ctx, s.name(), row, own)
+	return e.Editor.Update(ctx, p.messages, row, own)
 }
 
-// ensureSession makes the row of a session that has none, which foreign keys need.
-func (e *editor) ensureSession(ctx context.Context, of key) error {
-	for _, l := range e.view.lost {
-		if l.key == of {
-			return e.addSession(ctx, l)
+// updateSession makes the row of a session that has none, and removes what message_structure has of it
+// and of no message of it.
+func (e *editor) updateSession(ctx context.Context, at table.Place, fields []table.FieldChange) error {
+	from, row := e.view.SourceOf(at)
+	var id table.Value
+	if from.Table == "" {
+		id = from.Made[row][fieldSession]
+		if err := e.ensureSession(ctx, e.view.pairOf(column.View(from.Made[row][fieldPair])), id); err != nil {
+			return err
 		}
-	}
-	return nil
-}
-
-// addSession makes the row of a session that has none, unless a message that came did so.
-func (e *editor) addSession(ctx context.Context, l *lostSession) error {
-	of := e.view.pairs[slices.IndexFunc(e.view.pairs, func(p pair) bool { return p.messages == l.pair })].sessions
-	there := false
-	known := table.Selection{Table: of, Columns: []string{fieldSession}, Key: []string{fieldSession}, Keys: [][]table.Value{{l.session}}}
-	_, err := e.Editor.Reader().Scan(ctx, known, func(_ table.Place, row []table.Value) error {
-		there = there || column.View(row[0]) == l.session
-		return nil
-	})
-	if there || err != nil {
+	} else if own, err := e.readStored(ctx, from.Table, row, fieldSession); err == nil {
+		id = own[0]
+	} else {
 		return err
 	}
-	row := []table.Field{{Name: fieldSession, Value: l.session}}
-	if l.first != "" {
-		row = append(row, table.Field{Name: "created_at", Value: l.first}, table.Field{Name: "updated_at", Value: l.last})
+	if !slices.ContainsFunc(fields, func(f table.FieldChange) bool { return f.Name == fieldLoose }) {
+		return nil
 	}
-	_, err = e.Editor.Insert(ctx, of, row)
+	list, err := e.structureOf(ctx, fieldSession, id) // some went with their messages
+	for _, r := range list {
+		if err == nil && e.view.branches[column.View(id)].isLoose(r.at) {
+			err = e.Editor.Delete(ctx, tableStructure, r.at)
+		}
+	}
 	return err
 }
 
-// stored reads values of a row now.
-func (e *editor) stored(ctx context.Context, name string, row table.Place, columns ...string) (values []table.Value, err error) {
+// ensureSession makes the row of a session that has none, which foreign keys need, unless a message that
+// came did so.
+func (e *editor) ensureSession(ctx context.Context, p *pair, id table.Value) error {
+	name := column.View(id)
+	made := e.view.lost().Made
+	at := slices.IndexFunc(made, func(row table.Image) bool { return row[fieldSession] == name && row[fieldPair] == p.messages })
+	if at < 0 {
+		return nil
+	}
+	there := false
+	_, err := table.GlanceAt(ctx, e.Editor.Reader(), p.sessions, []string{fieldSession}, [][]table.Value{{name}}, func(row []table.Value) { there = there || column.View(row[0]) == name })
+	if there || err != nil {
+		return err
+	}
+	var row []table.Field
+	for _, column := range sessionColumns {
+		if value := made[at][column]; value != nil {
+			row = append(row, table.Field{Name: column, Value: value})
+		}
+	}
+	_, err = e.Editor.Insert(ctx, p.sessions, row)
+	return err
+}
+
+// readStored reads values of a row now.
+func (e *editor) readStored(ctx context.Context, name string, row table.Place, columns ...string) (values []table.Value, err error) {
 	unread, err := e.Editor.Reader().Rows(ctx, name, columns, []table.Place{row}, func(_ int, read []table.Value) error {
 		for _, v := range read {
 			values = append(values, table.CloneValue(v))
@@ -154,62 +139,48 @@ func (e *editor) stored(ctx context.Context, name string, row table.Place, colum
 }
 
 // Delete implements table.Writer. What message_structure says of a message goes before it.
-func (e *editor) Delete(ctx context.Context, name string, at table.Place) error {
-	s, row := e.sourceAt(name, at)
-	if s.pair().branched {
-		own, err := e.stored(ctx, s.name(), row, "id")
+func (e *editor) Delete(ctx context.Context, _ string, at table.Place) error {
+	p, row := e.view.pairAt(at)
+	if p.branched {
+		own, err := e.readStored(ctx, p.messages, row, "id")
 		if err != nil {
 			return err
 		}
 		list, err := e.structureOf(ctx, "message_id", own[0]) // another session's, too
-		for _, n := range list {
+		for _, r := range list {
 			if err == nil {
-				err = e.Editor.Delete(ctx, tableStructure, n.at)
+				err = e.Editor.Delete(ctx, tableStructure, r.at)
 			}
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return e.Editor.Delete(ctx, s.name(), row)
+	return e.Editor.Delete(ctx, p.messages, row)
 }
 
 // Insert implements table.Writer.
-func (e *editor) Insert(ctx context.Context, name string, row []table.Field) (table.Place, error) {
-	value := func(name string) table.Value {
-		if i := slices.IndexFunc(row, func(f table.Field) bool { return f.Name == name }); i >= 0 {
-			return row[i].Value
-		}
-		return nil
+func (e *editor) Insert(ctx context.Context, _ string, fields []table.Field) (table.Place, error) {
+	row := table.Image{}
+	for _, f := range fields {
+		row[f.Name] = f.Value
 	}
-	sources := e.view.sourcesOf(name, nil)
-	s := sources[max(0, slices.IndexFunc(sources, func(s source) bool { return s.pair().messages == value(fieldPair) }))]
-	if err := e.ensureSession(ctx, key{s.pair().messages, column.View(value(fieldSession))}); err != nil {
+	p, id := e.view.pairOf(column.View(row[fieldPair])), row[fieldSession]
+	if err := e.ensureSession(ctx, p, id); err != nil {
 		return 0, err
 	}
-	numbers, err := e.Editor.ReserveNumbers(ctx, s.name(), "id", 1)
+	numbers, err := e.Editor.ReserveNumbers(ctx, p.messages, "id", 1)
 	if err != nil {
 		return 0, err
 	}
-	own := []table.Field{{Name: "id", Value: numbers[0]}}
-	for _, f := range row {
-		if f.Name != "id" && slices.Contains(s.pair().columns, f.Name) {
-			own = append(own, f)
-		}
+	own := maps.Clone(row)
+	own["id"] = numbers[0]
+	maps.DeleteFunc(own, func(name string, _ any) bool { return !slices.Contains(p.columns, name) })
+	at, err := e.Editor.Insert(ctx, p.messages, own.Fields())
+	if place, _ := column.Int(row[fieldPlace]); err == nil && place >= branchedPlace && !isUnnamed(place) {
+		err = e.nameMessage(ctx, p, id, numbers[0], place, branch.ParseLabel(column.View(row[fieldBranch])).Names, column.View(row[fieldData]))
 	}
-	at, err := e.Editor.Insert(ctx, s.name(), own)
-	if place, _ := column.Int(value(fieldPlace)); err == nil && place >= branchedPlace && !isUnnamed(place) {
-		err = e.nameMessage(ctx, value(fieldSession), numbers[0], place, branch.ParseLabel(column.View(value(fieldBranch))).Names, column.View(value(fieldData)))
-	}
-	return s.place(at), err
-}
-
-// structureRow is a row of message_structure.
-type structureRow struct {
-	at           table.Place
-	message, seq int64
-	branch       string
-	values       []table.Value // of structureColumns
+	return e.view.placeIn(p, at), err
 }
 
 // structureOf reads what message_structure has of a session or a message, in its order.
@@ -219,9 +190,7 @@ func (e *editor) structureOf(ctx context.Context, by string, of table.Value) (li
 		if column.View(row[slices.Index(structureColumns, by)]) != column.View(of) {
 			return nil
 		}
-		r := structureRow{at: at, branch: column.Text(row[3])}
-		r.message, _ = column.Int(row[2])
-		r.seq, _ = column.Int(row[5])
+		r := readStructureRow(at, row)
 		for _, v := range row {
 			r.values = append(r.values, table.CloneValue(v))
 		}
@@ -234,17 +203,16 @@ func (e *editor) structureOf(ctx context.Context, by string, of table.Value) (li
 
 // nameMessage puts a message on branches, its session's only one for none, at a place of the session. What
 // else message_structure says of it is as of the message before.
-func (e *editor) nameMessage(ctx context.Context, of table.Value, id, place int64, names []string, data string) error {
+func (e *editor) nameMessage(ctx context.Context, p *pair, of table.Value, id, place int64, names []string, data string) error {
 	x, _ := parseItem([]byte(data))
-	at := key{e.view.branchedTable(), column.View(of)}
-	if err := e.ensureSession(ctx, at); err != nil {
+	if err := e.ensureSession(ctx, p, of); err != nil {
 		return err
 	}
 	list, err := e.structureOf(ctx, fieldSession, of)
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	b, last := e.view.branches[at], list[len(list)-1].seq
+	b, last := e.view.branches[column.View(of)], list[len(list)-1].seq
 	if names == nil {
 		names = slices.Collect(maps.Keys(b.names))
 	}
@@ -290,11 +258,11 @@ func typeOf(x *item) string {
 // session do not say so, the session's are given out anew.
 func (j *joined) arrangeBranches(ctx context.Context, to table.Writer, _ []*change.Session) error {
 	e, writes := to.(*editor)
-	for at, b := range j.branches {
+	for id, b := range j.branches {
 		if !writes || !b.moved {
 			continue
 		}
-		list, err := e.structureOf(ctx, fieldSession, at.session)
+		list, err := e.structureOf(ctx, fieldSession, id)
 		if err != nil {
 			return err
 		}
@@ -324,37 +292,26 @@ func (j *joined) arrangeBranches(ctx context.Context, to table.Writer, _ []*chan
 }
 
 // addBranches puts a message on branches that it lacks.
-func (e *editor) addBranches(ctx context.Context, s *source, row table.Place, from, to string) error {
-	own, err := e.stored(ctx, s.name(), row, fieldSession, "id", fieldData)
+func (e *editor) addBranches(ctx context.Context, p *pair, row table.Place, from, to string) error {
+	own, err := e.readStored(ctx, p.messages, row, fieldSession, "id", fieldData)
 	if err != nil {
 		return err
 	}
 	id, _ := column.Int(own[1])
 	old := branch.ParseLabel(from).Names
 	names := slices.DeleteFunc(branch.ParseLabel(to).Names, func(name string) bool { return slices.Contains(old, name) })
-	place := e.view.placeOf(s.pair(), id, column.View(own[0]))
+	place := p.placeOf(e.view.branchesOf(p, column.View(own[0])), id)
 	if len(names) == 0 || isUnnamed(place) {
 		return problem.New(problem.RolledBack, "", "a message cannot leave a branch")
 	}
-	return e.nameMessage(ctx, own[0], id, place, names, column.View(own[2]))
-}
-
-// removeLoose removes what message_structure has of a session and of no message of it.
-func (e *editor) removeLoose(ctx context.Context, of key) error {
-	list, err := e.structureOf(ctx, fieldSession, of.session) // some went with their messages
-	for _, r := range list {
-		if err == nil && e.view.branches[of].isLoose(r.at) {
-			err = e.Editor.Delete(ctx, tableStructure, r.at)
-		}
-	}
-	return err
+	return e.nameMessage(ctx, p, own[0], id, place, names, column.View(own[2]))
 }
 
 // checkOrder refuses to place a message of a session whose branches have messages in different orders:
 // no order of them all would keep those.
 func (j *joined) checkOrder(of docedit.Record) error {
-	at := key{j.branchedTable(), column.View(of.Value(fieldSession))}
-	if b := j.branches[at]; b == nil || !b.crossed || at.pair != column.View(of.Value(fieldPair)) {
+	b := j.branchesOf(j.pairOf(column.View(of.Value(fieldPair))), column.View(of.Value(fieldSession)))
+	if b == nil || !b.crossed {
 		return nil
 	}
 	return problem.New(problem.RolledBack, "", "branches of the session have the same messages in different orders")
