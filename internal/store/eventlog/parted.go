@@ -50,6 +50,7 @@ func OrderByPosition(_ table.Place, row Row) (at, tie int64) {
 type Parted struct {
 	table.Reader
 	Sessions, Events string // the tables that are shown so
+	Single           bool   // each record is one event, of which the place is any number
 	From             []Source
 	// List hands the events of a selection over, and Load those of some records.
 	List func(ctx context.Context, s table.Selection, fn func(at table.Place, e Valued) error) ([]session.Fault, error)
@@ -66,8 +67,8 @@ type Source struct {
 
 // SourceOf is the source of a session, and its place there.
 func (p *Parted) SourceOf(at table.Place) (from *Source, row table.Place) {
-	count := table.Place(len(p.From))
-	return &p.From[at%count], at / count
+	count := len(p.From)
+	return &p.From[uint64(at)%uint64(count)], at / table.Place(count) //nolint:gosec // of all 64 bits
 }
 
 // NarrowKey leaves columns that a source has of all rows out of the key of a selection. More rows than
@@ -174,7 +175,11 @@ func (p *Parted) Rows(ctx context.Context, name string, columns []string, places
 	wanted, records := make(map[table.Place]int, len(places)), []table.Place{}
 	for n, at := range places {
 		wanted[at] = n
-		if record := at &^ NthMask; !slices.Contains(records[max(0, len(records)-1):], record) { // events of a record come together
+		record := at
+		if !p.Single {
+			record &^= NthMask
+		}
+		if !slices.Contains(records[max(0, len(records)-1):], record) { // events of a record come together
 			records = append(records, record)
 		}
 	}

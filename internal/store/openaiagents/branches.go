@@ -20,8 +20,7 @@ type branches struct {
 	spots   map[int64]*spot // of messages, by id
 	unnamed map[int64]int64 // messages that no branch names, with their places
 	loose   []structureRow  // those without a message, or that name one again
-	fresh   map[int64]int64 // messages that a repair put there since, with their places
-	moved   bool            // it did so, and numbers may not say it
+	moved   bool            // a repair put some there since, and numbers may not say it
 	crossed bool            // two branches have messages in different orders
 	sum     [sha256.Size]byte
 }
@@ -41,7 +40,7 @@ type structureRow struct {
 	at           table.Place
 	message, seq int64
 	branch       string
-	values       []table.Value // of structureColumns
+	values       table.Image
 }
 
 func readStructureRow(at table.Place, row []table.Value) structureRow {
@@ -76,9 +75,6 @@ func (p *pair) placeOf(b *branches, id int64) int64 {
 
 // placeOf is the place of a message, by what was read and written.
 func (b *branches) placeOf(id int64) int64 {
-	if at, fresh := b.fresh[id]; fresh {
-		return at
-	}
 	if s := b.spots[id]; s != nil {
 		return s.place
 	}
@@ -89,11 +85,11 @@ func (b *branches) isLoose(at table.Place) bool {
 	return slices.ContainsFunc(b.loose, func(r structureRow) bool { return r.at == at })
 }
 
-// structureOf is what is known of the branches of a session, which may be nothing yet.
-func (j *joined) structureOf(session string) *branches {
+// branchesIn is what is known of the branches of a session, which may be nothing yet.
+func (j *joined) branchesIn(session string) *branches {
 	b := j.branches[session]
 	if b == nil {
-		b = &branches{names: map[string]bool{}, spots: map[int64]*spot{}, unnamed: map[int64]int64{}, fresh: map[int64]int64{}}
+		b = &branches{names: map[string]bool{}, spots: map[int64]*spot{}, unnamed: map[int64]int64{}}
 		j.branches[strings.Clone(session)] = b
 	}
 	return b
@@ -103,7 +99,7 @@ func (j *joined) structureOf(session string) *branches {
 func (j *joined) readStructure(ctx context.Context) error {
 	var buf []byte
 	_, err := j.Reader.Scan(ctx, table.Selection{Table: tableStructure, Columns: structureColumns, Glance: true}, func(at table.Place, row []table.Value) error {
-		b := j.structureOf(column.View(row[1]))
+		b := j.branchesIn(column.View(row[1]))
 		buf = append(buf[:0], b.sum[:]...)
 		for _, value := range row {
 			buf = table.AppendExactly(buf, value)

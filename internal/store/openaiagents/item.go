@@ -75,20 +75,10 @@ func (j *joined) decodeRow(row eventlog.Row, it *session.Item, body bool) (fault
 		x.readItem(it)
 		faults = append(faults, eventlog.NulFaults(it, it.Body.Text, fieldData)...)
 	}
-	if it.Body.Raw = row.Record(rowColumns(j, row)); !body {
+	if it.Body.Raw = row.Record(j.pairOf(column.View(row.Value(fieldPair))).columns); !body {
 		it.Body = nil
 	}
 	return faults
-}
-
-// rowColumns are the columns that a row has of its own.
-func rowColumns(j *joined, row eventlog.Row) []string {
-	for i := range j.pairs {
-		if len(j.pairs) == 1 || j.pairs[i].messages == column.View(row.Value(fieldPair)) {
-			return j.pairs[i].columns
-		}
-	}
-	return messageColumns
 }
 
 // finishSession makes one fault of all messages that are encrypted.

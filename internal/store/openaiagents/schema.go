@@ -133,7 +133,7 @@ func (j *joined) buildLayout(stored table.Schema) *eventlog.Layout {
 			Tied: func(a, b int64) bool { return a>>rankBits == b>>rankBits || a|b < branchedPlace },
 		},
 	}
-	for n, p := range j.pairs {
+	for _, p := range j.pairs {
 		for _, c := range p.columns {
 			if !slices.Contains(l.Events.Columns, c) {
 				l.Events.Columns = append(l.Events.Columns, c)
@@ -146,7 +146,7 @@ func (j *joined) buildLayout(stored table.Schema) *eventlog.Layout {
 			l.Write.OtherNames = append(l.Write.OtherNames, tableStructure)
 		}
 		for _, name := range stored.Names() {
-			if n > 0 && name != tableStructure && slices.Contains(stored.Tables[name].Parents, p.messages) {
+			if len(j.pairs) > 1 && name != tableStructure && slices.Contains(stored.Tables[name].Parents, p.messages) {
 				l.Later.Doubts = append(l.Later.Doubts, fmt.Sprintf("table %.60q refers to rows of %s", name, p.messages))
 			}
 		}

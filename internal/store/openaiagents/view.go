@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/sessctl/sessctl/internal/branch"
 	"github.com/sessctl/sessctl/internal/session"
@@ -33,7 +32,7 @@ const (
 
 func newJoined(db table.Reader) *joined {
 	j := &joined{}
-	j.Parted = &eventlog.Parted{Reader: db, List: j.listMessages, Load: j.loadMessages}
+	j.Parted = &eventlog.Parted{Reader: db, Single: true, List: j.listMessages, Load: j.loadMessages}
 	return j
 }
 
@@ -67,13 +66,12 @@ func (j *joined) pairOf(messages string) *pair {
 
 // pairAt is the pair that a row of messages is of, and its place there.
 func (j *joined) pairAt(at table.Place) (p *pair, row table.Place) {
-	at >>= eventlog.NthBits
-	count := table.Place(len(j.pairs))
-	return &j.pairs[at%count], at / count
+	count := len(j.pairs)
+	return &j.pairs[uint64(at)%uint64(count)], at / table.Place(count) //nolint:gosec // of all 64 bits
 }
 
 func (j *joined) placeIn(p *pair, row table.Place) table.Place {
-	return (row*table.Place(len(j.pairs)) + table.Place(p.number)) << eventlog.NthBits
+	return row*table.Place(len(j.pairs)) + table.Place(p.number)
 }
 
 // Faults leaves out what sessions tell of: messages without a session, and structure without a message.
@@ -164,24 +162,17 @@ func (j *joined) loadMessages(ctx context.Context, records []table.Place, fn fun
 }
 
 // prepareTables reads which messages are on which branches, and which sessions have no row.
-func (j *joined) prepareTables(ctx context.Context, _ table.Reader, _ [][]table.Value) error {
+func (j *joined) prepareTables(ctx context.Context, _ table.Reader, _ [][]table.Value) (err error) {
 	j.branches, j.lost().Made = map[string]*branches{}, nil
 	for n := range j.pairs {
 		p := &j.pairs[n]
 		if p.branched {
-			if err := j.readStructure(ctx); err != nil {
-				return err
-			}
+			err = j.readStructure(ctx)
 		}
-		if p.timed {
-			if err := j.readTimes(ctx, p); err != nil {
-				return err
-			}
+		if remote := j.Reader.About().Remote; err == nil && (p.branched || p.timed || !remote) { // whose server keeps foreign keys
+			err = j.readMessages(ctx, p)
 		}
-		if j.Reader.About().Remote && !p.branched { // whose server keeps foreign keys
-			continue
-		}
-		if err := j.readMessages(ctx, p); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -191,49 +182,45 @@ func (j *joined) prepareTables(ctx context.Context, _ table.Reader, _ [][]table.
 	return nil
 }
 
-// readMessages finds the messages whose session has no row, and those that are on branches.
+// readMessages finds the messages whose session has no row, those that are on branches, and when they were.
 func (j *joined) readMessages(ctx context.Context, p *pair) error {
-	rows := map[string]table.Image{} // of sessions; those that are stored are nil
+	rows, stamps := map[string]table.Image{}, map[string][]stamp{} // of sessions; the rows that are stored are nil
 	_, err := table.Glance(ctx, j.Reader, p.sessions, []string{fieldSession}, func(row []table.Value) { rows[column.Text(row[0])] = nil })
 	if err != nil {
 		return err
 	}
 	_, err = table.Glance(ctx, j.Reader, p.messages, []string{"id", fieldSession, "created_at"}, func(row []table.Value) {
-		name := column.View(row[1])
+		id, _ := column.Int(row[0])
+		name, at := column.Text(row[1]), column.Text(row[2])
 		if p.branched {
-			id, _ := column.Int(row[0])
-			j.structureOf(name).noteMessage(id)
+			j.branchesIn(name).noteMessage(id)
+		}
+		if p.timed {
+			stamps[name] = append(stamps[name], stamp{id, times.Read(row[2]).UnixMicro()})
 		}
 		made, known := rows[name]
-		if known && made == nil {
-			return
+		if !known { // what is loose tells it from the row that it gets
+			made = table.Image{fieldSession: name, fieldPair: p.messages, fieldLoose: "none", "created_at": column.OrNull(at)}
+			rows[name], j.lost().Made = made, append(j.lost().Made, made)
 		}
-		at := column.Text(row[2])
-		if !known {
-			name = strings.Clone(name)
-			made = table.Image{fieldSession: name, fieldPair: p.messages, fieldLoose: "none", "created_at": column.OrNull(at)} // that tells it from the row that it gets
-			rows[name] = made
-			j.lost().Made = append(j.lost().Made, made)
+		if made != nil {
+			made["updated_at"] = column.OrNull(max(column.Text(made["updated_at"]), at))
 		}
-		made["updated_at"] = column.OrNull(max(column.Text(made["updated_at"]), at))
 	})
+	p.rankMessages(stamps)
 	return err
 }
 
-// readTimes finds the messages of SQLAlchemySession that it does not send in the order of their ids: a
+// stamp is when a message was.
+type stamp struct{ id, at int64 }
+
+// rankMessages finds the messages of SQLAlchemySession that it does not send in the order of their ids: a
 // clock was set back.
-func (j *joined) readTimes(ctx context.Context, p *pair) error {
-	type stamp struct{ id, at int64 }
-	all := map[string][]stamp{}
-	_, err := table.Glance(ctx, j.Reader, p.messages, []string{"id", fieldSession, "created_at"}, func(row []table.Value) {
-		id, _ := column.Int(row[0])
-		name := column.Text(row[1])
-		all[name] = append(all[name], stamp{id, times.Read(row[2]).UnixMicro()})
-	})
+func (p *pair) rankMessages(stamps map[string][]stamp) {
 	p.ranks = map[int64]int64{}
 	byID := func(a, b stamp) int { return cmp.Compare(a.id, b.id) }
 	byTime := func(a, b stamp) int { return cmp.Compare(a.at, b.at) }
-	for _, list := range all {
+	for _, list := range stamps {
 		if slices.SortFunc(list, byID); slices.IsSortedFunc(list, byTime) {
 			continue
 		}
@@ -242,5 +229,4 @@ func (j *joined) readTimes(ctx context.Context, p *pair) error {
 			p.ranks[m.id] = int64(n) + 1
 		}
 	}
-	return err
 }

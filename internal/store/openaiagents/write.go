@@ -60,7 +60,7 @@ func (e *editor) Update(ctx context.Context, name string, at table.Place, fields
 		switch f.Name {
 		case fieldPlace: // of a row that comes again
 		case fieldBranch:
-			if err := e.addBranches(ctx, p, row, column.View(f.Old), column.View(f.New)); err != nil {
+			if err := e.addBranches(ctx, p, at, column.View(f.Old), column.View(f.New)); err != nil {
 				return err
 			}
 		default:
@@ -76,28 +76,14 @@ func (e *editor) Update(ctx context.Context, name string, at table.Place, fields
 // updateSession makes the row of a session that has none, and removes what message_structure has of it
 // and of no message of it.
 func (e *editor) updateSession(ctx context.Context, at table.Place, fields []table.FieldChange) error {
-	from, row := e.view.SourceOf(at)
-	var id table.Value
-	if from.Table == "" {
-		id = from.Made[row][fieldSession]
-		if err := e.ensureSession(ctx, e.view.pairOf(column.View(from.Made[row][fieldPair])), id); err != nil {
-			return err
-		}
-	} else if own, err := e.readStored(ctx, from.Table, row, fieldSession); err == nil {
-		id = own[0]
-	} else {
+	own, err := docedit.ReadStored(ctx, e.view, e.view.Sessions, at, fieldPair, fieldSession)
+	if err == nil {
+		err = e.ensureSession(ctx, e.view.pairOf(column.View(own[0])), own[1])
+	}
+	if err != nil || !slices.ContainsFunc(fields, func(f table.FieldChange) bool { return f.Name == fieldLoose }) {
 		return err
 	}
-	if !slices.ContainsFunc(fields, func(f table.FieldChange) bool { return f.Name == fieldLoose }) {
-		return nil
-	}
-	list, err := e.structureOf(ctx, fieldSession, id) // some went with their messages
-	for _, r := range list {
-		if err == nil && e.view.branches[column.View(id)].isLoose(r.at) {
-			err = e.Editor.Delete(ctx, tableStructure, r.at)
-		}
-	}
-	return err
+	return e.removeStructure(ctx, fieldSession, own[1], e.view.branches[column.View(own[1])].isLoose) // some went with their messages
 }
 
 // ensureSession makes the row of a session that has none, which foreign keys need, unless a message that
@@ -114,43 +100,17 @@ func (e *editor) ensureSession(ctx context.Context, p *pair, id table.Value) err
 	if there || err != nil {
 		return err
 	}
-	var row []table.Field
-	for _, column := range sessionColumns {
-		if value := made[at][column]; value != nil {
-			row = append(row, table.Field{Name: column, Value: value})
-		}
-	}
-	_, err = e.Editor.Insert(ctx, p.sessions, row)
+	_, err = e.Editor.Insert(ctx, p.sessions, made[at].FieldsOf(sessionColumns))
 	return err
-}
-
-// readStored reads values of a row now.
-func (e *editor) readStored(ctx context.Context, name string, row table.Place, columns ...string) (values []table.Value, err error) {
-	unread, err := e.Editor.Reader().Rows(ctx, name, columns, []table.Place{row}, func(_ int, read []table.Value) error {
-		for _, v := range read {
-			values = append(values, table.CloneValue(v))
-		}
-		return nil
-	})
-	if err == nil && len(unread) > 0 {
-		err = docedit.NotAsRead(columns[0])
-	}
-	return values, err
 }
 
 // Delete implements table.Writer. What message_structure says of a message goes before it.
 func (e *editor) Delete(ctx context.Context, _ string, at table.Place) error {
 	p, row := e.view.pairAt(at)
 	if p.branched {
-		own, err := e.readStored(ctx, p.messages, row, "id")
-		if err != nil {
-			return err
-		}
-		list, err := e.structureOf(ctx, "message_id", own[0]) // another session's, too
-		for _, r := range list {
-			if err == nil {
-				err = e.Editor.Delete(ctx, tableStructure, r.at)
-			}
+		own, err := docedit.ReadStored(ctx, e.Editor.Reader(), p.messages, row, "id")
+		if err == nil {
+			err = e.removeStructure(ctx, "message_id", own[0], func(table.Place) bool { return true }) // another session's, too
 		}
 		if err != nil {
 			return err
@@ -173,10 +133,8 @@ func (e *editor) Insert(ctx context.Context, _ string, fields []table.Field) (ta
 	if err != nil {
 		return 0, err
 	}
-	own := maps.Clone(row)
-	own["id"] = numbers[0]
-	maps.DeleteFunc(own, func(name string, _ any) bool { return !slices.Contains(p.columns, name) })
-	at, err := e.Editor.Insert(ctx, p.messages, own.Fields())
+	row["id"] = numbers[0]
+	at, err := e.Editor.Insert(ctx, p.messages, row.FieldsOf(p.columns))
 	if place, _ := column.Int(row[fieldPlace]); err == nil && place >= branchedPlace && !isUnnamed(place) {
 		err = e.nameMessage(ctx, p, id, numbers[0], place, branch.ParseLabel(column.View(row[fieldBranch])).Names, column.View(row[fieldData]))
 	}
@@ -187,18 +145,29 @@ func (e *editor) Insert(ctx context.Context, _ string, fields []table.Field) (ta
 func (e *editor) structureOf(ctx context.Context, by string, of table.Value) (list []structureRow, err error) {
 	rows := table.Selection{Table: tableStructure, Columns: structureColumns, Key: []string{by}, Keys: [][]table.Value{{of}}}
 	_, err = e.Editor.Reader().Scan(ctx, rows, func(at table.Place, row []table.Value) error {
-		if column.View(row[slices.Index(structureColumns, by)]) != column.View(of) {
-			return nil
-		}
 		r := readStructureRow(at, row)
-		for _, v := range row {
-			r.values = append(r.values, table.CloneValue(v))
+		r.values = table.Image{}
+		for i, name := range structureColumns {
+			r.values[name] = table.CloneValue(row[i])
 		}
-		list = append(list, r)
+		if column.View(r.values[by]) == column.View(of) {
+			list = append(list, r)
+		}
 		return nil
 	})
 	slices.SortStableFunc(list, func(a, b structureRow) int { return cmp.Compare(a.seq, b.seq) })
 	return list, err
+}
+
+// removeStructure removes rows of message_structure of a session or a message.
+func (e *editor) removeStructure(ctx context.Context, by string, of table.Value, goes func(at table.Place) bool) error {
+	list, err := e.structureOf(ctx, by, of)
+	for _, r := range list {
+		if err == nil && goes(r.at) {
+			err = e.Editor.Delete(ctx, tableStructure, r.at)
+		}
+	}
+	return err
 }
 
 // nameMessage puts a message on branches, its session's only one for none, at a place of the session. What
@@ -230,19 +199,16 @@ func (e *editor) nameMessage(ctx context.Context, p *pair, of table.Value, id, p
 		if err != nil {
 			return err
 		}
-		var row []table.Field
-		for i, name := range structureColumns {
-			row = append(row, table.Field{Name: name, Value: list[like].values[i]})
-		}
 		last++
-		for i, value := range map[int]table.Value{0: numbers[0], 2: id, 4: typeOf(&x), 5: last, 8: nil} {
-			row[i].Value = value
-		}
-		if _, err := e.Editor.Insert(ctx, tableStructure, row); err != nil {
+		row := list[like].values
+		row["id"], row["message_id"], row["message_type"], row["sequence_number"], row["tool_name"] = numbers[0], id, typeOf(&x), last, nil
+		if _, err := e.Editor.Insert(ctx, tableStructure, row.Fields()); err != nil {
 			return err
 		}
 	}
-	b.fresh[id], b.moved = place, true
+	if b.moved = true; b.spots[id] == nil {
+		b.spots[id] = &spot{place: place}
+	}
 	return nil
 }
 
@@ -280,7 +246,7 @@ func (j *joined) arrangeBranches(ctx context.Context, to table.Writer, _ []*chan
 		}
 		for n, r := range list {
 			if seq := int64(n) + 1; !tells && seq != r.seq {
-				is := table.FieldChange{Name: "sequence_number", Old: r.values[5], New: column.IntLike(r.values[5], seq)}
+				is := table.FieldChange{Name: "sequence_number", Old: r.values["sequence_number"], New: column.IntLike(r.values["sequence_number"], seq)}
 				if err := e.Editor.Update(ctx, tableStructure, r.at, []table.FieldChange{is}); err != nil {
 					return err
 				}
@@ -292,15 +258,15 @@ func (j *joined) arrangeBranches(ctx context.Context, to table.Writer, _ []*chan
 }
 
 // addBranches puts a message on branches that it lacks.
-func (e *editor) addBranches(ctx context.Context, p *pair, row table.Place, from, to string) error {
-	own, err := e.readStored(ctx, p.messages, row, fieldSession, "id", fieldData)
+func (e *editor) addBranches(ctx context.Context, p *pair, at table.Place, from, to string) error {
+	own, err := docedit.ReadStored(ctx, e.view, e.view.Events, at, fieldSession, "id", fieldData, fieldPlace)
 	if err != nil {
 		return err
 	}
 	id, _ := column.Int(own[1])
+	place, _ := column.Int(own[3])
 	old := branch.ParseLabel(from).Names
 	names := slices.DeleteFunc(branch.ParseLabel(to).Names, func(name string) bool { return slices.Contains(old, name) })
-	place := p.placeOf(e.view.branchesOf(p, column.View(own[0])), id)
 	if len(names) == 0 || isUnnamed(place) {
 		return problem.New(problem.RolledBack, "", "a message cannot leave a branch")
 	}
