@@ -2,6 +2,7 @@ package openaiagents_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,5 +64,30 @@ func TestTwins(t *testing.T) {
 	_, got := repairtest.Twice(t, path, storetest.Dump, "select group_concat(json_extract(message_data, '$.call_id'), ' ') from (select * from agent_messages order by id)")
 	if diff := cmp.Diff([]string{"a a b b b_dup1 b_dup1"}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestNamesInAnotherCase: SQLite finds a table whatever the case of its name is.
+func TestNamesInAnotherCase(t *testing.T) {
+	path := stored(t, `{"role":"user","content":"hi"}`)
+	storetest.Change(t, path, `create table Chats (session_id text primary key, created_at timestamp, updated_at timestamp)`,
+		`create table "my ""rows""" (id integer primary key autoincrement, session_id text not null, message_data text not null, created_at timestamp, foreign key (session_id) references chats (session_id))`,
+		`insert into Chats values ('c', null, null)`, `insert into "my ""rows""" (session_id, message_data) values ('c', '{"type":"function_call","call_id":"a","name":"n","arguments":"{}"}')`)
+	if diff := cmp.Diff([]string{"warning SC101 a"}, storetest.Findings(t, path)); diff != "" {
+		t.Error(diff)
+	}
+	repairtest.Twice(t, path, storetest.Dump)
+}
+
+// TestMovesByTime: what SQLAlchemySession sends in the order of times is not moved by numbers.
+func TestMovesByTime(t *testing.T) {
+	path := stored(t, `{"role":"user","content":"hi"}`, `{"type":"function_call","call_id":"a","name":"n","arguments":"{}"}`, `{"type":"function_call_output","call_id":"a","output":"1"}`)
+	storetest.Change(t, path, "drop index idx_agent_messages", "create index i on agent_messages (session_id, created_at)", "update agent_messages set created_at = null where id = 3")
+	plan, _, err := repairtest.Plan(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if told := repairtest.Told(plan); !strings.Contains(told, "in the order of created_at") {
+		t.Errorf("the plan says %s", told)
 	}
 }

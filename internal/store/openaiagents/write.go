@@ -273,20 +273,23 @@ func (e *editor) addBranches(ctx context.Context, p *pair, at table.Place, from,
 	return e.nameMessage(ctx, p, own[0], id, place, names, column.View(own[2]))
 }
 
-// checkOrder refuses to place a message of a session whose branches have messages in different orders:
-// no order of them all would keep those.
-func (j *joined) checkOrder(of docedit.Record) error {
-	b := j.branchesOf(j.pairOf(column.View(of.Value(fieldPair))), column.View(of.Value(fieldSession)))
-	if b == nil || !b.crossed {
-		return nil
+// checkOrder refuses to place a message where its place says too little: no order of a session keeps those
+// of branches that have the same messages in different ones, and a time stays as it is.
+func (j *joined) checkOrder(of docedit.Record, moves bool) error {
+	p := j.pairOf(column.View(of.Value(fieldPair)))
+	switch b := j.branchesOf(p, column.View(of.Value(fieldSession))); {
+	case b != nil && b.crossed:
+		return problem.New(problem.RolledBack, "", "branches of the session have the same messages in different orders")
+	case p.timed && moves:
+		return problem.New(problem.RolledBack, "", "SQLAlchemySession sends messages in the order of created_at, which sessctl does not change")
 	}
-	return problem.New(problem.RolledBack, "", "branches of the session have the same messages in different orders")
+	return nil
 }
 
 // updateItem is the difference of a message that a repair changed.
 func (j *joined) updateItem(r *docedit.Row, c *change.Item) error {
-	if c.Is.Branch != c.Was.Branch || c.Is.Position>>rankBits != c.Was.Position>>rankBits {
-		if err := j.checkOrder(r); err != nil {
+	if c.Is.Branch != c.Was.Branch || c.Is.Position != c.Was.Position {
+		if err := j.checkOrder(r, true); err != nil {
 			return err
 		}
 	}
@@ -327,7 +330,7 @@ var answerForms = map[string]string{
 
 // insertResult is the row of a new result, which is of the type of its call.
 func (j *joined) insertResult(s *session.Session, it *session.Item, near *docedit.Row, _ string) ([]table.Field, error) {
-	if err := j.checkOrder(near); err != nil {
+	if err := j.checkOrder(near, false); err != nil {
 		return nil, err
 	}
 	res, kind := &it.Results[0], ""

@@ -134,7 +134,7 @@ type Schema struct {
 type Table struct {
 	Columns []Column // in the order of the table
 	Indexes []Index
-	Parents []string // the tables to which its foreign keys lead, as these name them
+	Parents []string // the tables to which its foreign keys lead; one that does not exist as they name it
 	// ReadOnly is why its rows cannot be changed, "" when they can.
 	ReadOnly string
 	// Incomplete is why a scan does not give all that a runtime reads, "" when it does.
