@@ -51,9 +51,10 @@ func readStructureRow(at table.Place, row []table.Value) structureRow {
 }
 
 // The places of a branched session are above those of all others; what no branch names stands at its
-// start. The last bits are for what comes between.
+// start. The last bits are for what comes between, and in a session that times order for those of one time.
 const (
 	branchedPlace = 1 << 62
+	timedPlace    = 1 << 61
 	rankBits      = 16
 	mostSeq       = branchedPlace>>(rankBits+1) - 1
 )

@@ -91,3 +91,20 @@ func TestMovesByTime(t *testing.T) {
 		t.Errorf("the plan says %s", told)
 	}
 }
+
+// TestUnnamedStay: what no branch names is not sent, so nothing of it is repaired or taken out.
+func TestUnnamedStay(t *testing.T) {
+	for _, item := range []string{
+		"broken{", "[]", `{"role":"nobody"}`, `{"role":"user","content":"\u0000"}`, `{"type":"function_call_output","call_id":"zz","output":"1"}`,
+		`{"type":"function_call","call_id":"yy","name":"n","arguments":"{{"}`, `{"type":"reasoning","id":"rs_1","summary":[]}`,
+	} {
+		path := corpus.Copy(t, "advanced")
+		storetest.Change(t, path, "insert into agent_messages (session_id, message_data) values ('upgraded-from-plain', '"+item+"')")
+		const rows = "select id || message_data from agent_messages where session_id = 'upgraded-from-plain' order by id"
+		before := storetest.Query(t, path, rows)
+		_, after := repairtest.Twice(t, path, storetest.Dump, rows)
+		if diff := cmp.Diff(before, after); diff != "" {
+			t.Errorf("%s: %s", item, diff)
+		}
+	}
+}

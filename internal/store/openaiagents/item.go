@@ -60,7 +60,9 @@ func (x *item) readItem(it *session.Item) {
 // decodeRow decodes an event.
 func (j *joined) decodeRow(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
 	it.Time, it.Branch = times.Read(row.Value("created_at")).Time, column.Text(row.Value(fieldBranch))
-	if place, _ := column.Int(row.Value(fieldPlace)); isUnnamed(place) {
+	place, _ := column.Int(row.Value(fieldPlace))
+	unnamed := isUnnamed(place)
+	if unnamed {
 		it.Flags |= session.Unshown
 	}
 	doc := column.Bytes(row.Value(fieldData))
@@ -77,6 +79,9 @@ func (j *joined) decodeRow(row eventlog.Row, it *session.Item, body bool) (fault
 	}
 	if it.Body.Raw = row.Record(j.pairOf(column.View(row.Value(fieldPair))).columns); !body {
 		it.Body = nil
+	}
+	if unnamed { // nothing of it is sent, and it stays as it is
+		faults = slices.DeleteFunc(faults, func(f session.Fault) bool { return f.Kind != session.SchemaUnknown })
 	}
 	return faults
 }

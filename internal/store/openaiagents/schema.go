@@ -47,7 +47,7 @@ type pair struct {
 	columns            []string        // of the messages
 	branched           bool            // message_structure is of it
 	timed              bool            // SQLAlchemySession: it orders messages by created_at, then by id
-	ranks              map[int64]int64 // of messages whose times are not in the order of their ids, by id
+	ranks              map[int64]int64 // and their places, by id
 }
 
 // findPairs finds the pairs of a database by their columns, and by the foreign key that connects them.
@@ -130,7 +130,7 @@ func (j *joined) buildLayout(stored table.Schema) *eventlog.Layout {
 		Prepare: j.prepareTables, OtherTables: j.structureSum,
 		Write: eventlog.Write{
 			Insert: j.insertResult, Update: j.updateItem, Renumber: []string{"id"}, OtherTables: j.arrangeBranches,
-			Tied: func(a, b int64) bool { return a>>rankBits == b>>rankBits || a|b < branchedPlace },
+			Tied: func(a, b int64) bool { return a>>rankBits == b>>rankBits || a|b < timedPlace },
 		},
 	}
 	for _, p := range j.pairs {

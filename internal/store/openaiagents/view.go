@@ -214,19 +214,18 @@ func (j *joined) readMessages(ctx context.Context, p *pair) error {
 // stamp is when a message was.
 type stamp struct{ id, at int64 }
 
-// rankMessages finds the messages of SQLAlchemySession that it does not send in the order of their ids: a
-// clock was set back.
+// rankMessages places the messages of SQLAlchemySession, which sends them in the order of their times, and
+// then of their ids.
 func (p *pair) rankMessages(stamps map[string][]stamp) {
 	p.ranks = map[int64]int64{}
-	byID := func(a, b stamp) int { return cmp.Compare(a.id, b.id) }
-	byTime := func(a, b stamp) int { return cmp.Compare(a.at, b.at) }
 	for _, list := range stamps {
-		if slices.SortFunc(list, byID); slices.IsSortedFunc(list, byTime) {
-			continue
-		}
-		slices.SortStableFunc(list, byTime)
+		slices.SortFunc(list, func(a, b stamp) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.id, b.id)) })
+		place := int64(timedPlace)
 		for n, m := range list {
-			p.ranks[m.id] = int64(n) + 1
+			if place++; n > 0 && m.at != list[n-1].at {
+				place = (place>>rankBits + 1) << rankBits
+			}
+			p.ranks[m.id] = place
 		}
 	}
 }

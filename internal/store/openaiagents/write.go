@@ -288,7 +288,7 @@ func (j *joined) checkOrder(of docedit.Record, moves bool) error {
 
 // updateItem is the difference of a message that a repair changed.
 func (j *joined) updateItem(r *docedit.Row, c *change.Item) error {
-	if c.Is.Branch != c.Was.Branch || c.Is.Position != c.Was.Position {
+	if c.Is.Branch != c.Was.Branch || c.Is.Position>>rankBits != c.Was.Position>>rankBits {
 		if err := j.checkOrder(r, true); err != nil {
 			return err
 		}
