@@ -208,11 +208,11 @@ func (w *rewrite) refuseAt(at, key, why string) error {
 // composeResult is the payload of a new result.
 func (w *rewrite) composeResult(r *session.Result) []byte {
 	call := w.made[r.CallID]
-	kind := responses.OutputType(call.Type)
-	if kind == "" || call.Type == "local_shell_call" { // of which Codex has the output so
-		kind = responses.OutputType(responses.TypeCall)
+	kind := responses.TypeCall // which the output of a shell has with Codex, too
+	if call.Type == "custom_tool_call" {
+		kind = call.Type
 	}
-	text := fmt.Appendf(nil, `{"type":%q,"call_id":%s,"output":%s`, kind, docedit.QuoteText(r.CallID), docedit.QuoteText(r.Text))
+	text := []byte(strings.TrimSuffix(responses.ComposeOutput(kind, r.CallID, r.Text), "}"))
 	if call.Meta.Turn != "" {
 		text = fmt.Appendf(text, `,"internal_chat_message_metadata_passthrough":{"turn_id":%s}`, docedit.QuoteText(call.Meta.Turn))
 	}

@@ -225,6 +225,18 @@ func (p *Parted) sessionRows(ctx context.Context, columns []string, places []tab
 	return unread, err
 }
 
+// Through is an editor of a database that a view shows: what embeds it writes changes of the view.
+type Through struct {
+	table.Editor
+	View table.Reader
+}
+
+// Base implements Wrapped.
+func (t *Through) Base() table.Editor { return t.Editor }
+
+// Reader implements table.Editor.
+func (t *Through) Reader() table.Reader { return t.View }
+
 // KindThrough is Kind for stores that a view shows, whose changes an editor writes into the records.
 func KindThrough(k store.Kind, detect func(ctx context.Context, db table.Reader, stored table.Schema) store.Detection, reread Reread,
 	view func(db table.Reader) table.Reader, editor func(e table.Editor) table.Editor,

@@ -43,15 +43,9 @@ var content = docedit.Spot{Column: "content"}
 
 // editor writes changes of events into the rows that they are of.
 type editor struct {
-	table.Editor
+	eventlog.Through
 	view *joined
 }
-
-// Base implements eventlog.Wrapped.
-func (e *editor) Base() table.Editor { return e.Editor }
-
-// Reader implements table.Editor.
-func (e *editor) Reader() table.Reader { return e.view }
 
 // Update implements table.Writer. A row that goes to another thread becomes its resource's: Mastra
 // asks for both.

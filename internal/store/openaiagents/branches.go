@@ -168,11 +168,7 @@ func (b *branches) settle() {
 
 // structureSum stands for what message_structure has of a session.
 func (j *joined) structureSum(of []table.Value) []byte {
-	p := &j.pairs[0]
-	if len(of) > 1 {
-		p = j.pairOf(column.View(of[0]))
-	}
-	if b := j.branchesOf(p, column.View(of[len(of)-1])); b != nil {
+	if b := j.branchesOf(j.pairOf(column.View(of[0])), column.View(of[len(of)-1])); b != nil {
 		return b.sum[:]
 	}
 	return nil

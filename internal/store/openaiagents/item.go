@@ -86,16 +86,11 @@ func (j *joined) decodeRow(row eventlog.Row, it *session.Item, body bool) (fault
 	return faults
 }
 
-// finishSession makes one fault of all messages that are encrypted.
-func finishSession(s *session.Session) {
-	encrypted := 0
-	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), func(f session.Fault) bool {
-		mine := f.Kind == session.SchemaUnknown && f.Item >= 0
-		if mine {
-			encrypted++
-		}
-		return mine
-	})
+// tellEncrypted makes one fault of all messages that are encrypted.
+func tellEncrypted(s *session.Session) {
+	all := len(s.Faults)
+	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), func(f session.Fault) bool { return f.Kind == session.SchemaUnknown && f.Item >= 0 })
+	encrypted := all - len(s.Faults)
 	if encrypted > 0 {
 		s.Faults = append(s.Faults, session.Fault{
 			Kind: session.SchemaUnknown, Ref: s.Ref(), Item: -1, Count: encrypted, Harmless: true,

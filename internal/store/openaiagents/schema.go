@@ -38,7 +38,10 @@ const (
 // Kind is the SDK's row in the table of adapters. It has no usual place for its files.
 var Kind = eventlog.KindThrough(store.Kind{Name: kindName, Title: kindTitle, Locations: func(string) []string { return nil }}, detectTables, examineDatabase,
 	func(db table.Reader) table.Reader { return newJoined(db) },
-	func(e table.Editor) table.Editor { return &editor{Editor: e, view: newJoined(e.Reader())} })
+	func(e table.Editor) table.Editor {
+		j := newJoined(e.Reader())
+		return &editor{eventlog.Through{Editor: e, View: j}, j}
+	})
 
 // pair are two tables of sessions and of their messages, which users name.
 type pair struct {
@@ -125,7 +128,7 @@ func (j *joined) buildLayout(stored table.Schema) *eventlog.Layout {
 			tie, _ = column.Int(row.Value("id"))
 			return position, tie
 		},
-		Session: j.sessionOf, Item: j.decodeRow, Finish: finishSession,
+		Session: j.sessionOf, Item: j.decodeRow, Finish: tellEncrypted,
 		Said:    []string{fieldData, fieldBranch},
 		Prepare: j.prepareTables, OtherTables: j.structureSum,
 		Write: eventlog.Write{
@@ -134,11 +137,7 @@ func (j *joined) buildLayout(stored table.Schema) *eventlog.Layout {
 		},
 	}
 	for _, p := range j.pairs {
-		for _, c := range p.columns {
-			if !slices.Contains(l.Events.Columns, c) {
-				l.Events.Columns = append(l.Events.Columns, c)
-			}
-		}
+		l.Events.Columns = uniteNames(l.Events.Columns, p.columns)
 		l.Known = append(l.Known, eventlog.Known{Table: p.sessions, Needed: sessionColumns}, eventlog.Known{Table: p.messages, Needed: messageColumns})
 		l.Write.OtherNames = append(l.Write.OtherNames, p.sessions, p.messages)
 		if p.branched {

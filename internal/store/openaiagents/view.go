@@ -124,12 +124,8 @@ func (j *joined) listMessages(ctx context.Context, s table.Selection, fn func(at
 	var ended error
 	for n := 0; n < len(j.pairs) && err == nil && ended == nil; n++ {
 		p, part := &j.pairs[n], j.From[n].NarrowKey(s)
-		part.Table, part.Columns = p.messages, []string{"id", fieldSession}
-		for _, name := range s.Columns {
-			if slices.Contains(p.columns, name) && !slices.Contains(part.Columns, name) {
-				part.Columns = append(part.Columns, name)
-			}
-		}
+		part.Table, part.Columns = p.messages, uniteNames([]string{"id", fieldSession}, s.Columns)
+		part.Columns = slices.DeleteFunc(part.Columns, func(name string) bool { return !slices.Contains(p.columns, name) })
 		if s.Lacking != nil {
 			part.Lacking = &table.Selection{Table: p.sessions, Columns: []string{fieldSession}}
 		}
@@ -141,6 +137,12 @@ func (j *joined) listMessages(ctx context.Context, s table.Selection, fn func(at
 		lost = append(lost, faults...)
 	}
 	return lost, err
+}
+
+func uniteNames(lists ...[]string) []string {
+	names := slices.Concat(lists...)
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func (j *joined) loadMessages(ctx context.Context, records []table.Place, fn func(at table.Place, e eventlog.Valued) error) error {

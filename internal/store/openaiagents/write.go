@@ -3,7 +3,6 @@ package openaiagents
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/docedit"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/responses"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -21,15 +21,9 @@ var document = docedit.Spot{Column: fieldData}
 
 // editor writes what changes in the view into the tables that it is made of.
 type editor struct {
-	table.Editor
+	eventlog.Through
 	view *joined
 }
-
-// Base implements eventlog.Wrapped.
-func (e *editor) Base() table.Editor { return e.Editor }
-
-// Reader implements table.Editor.
-func (e *editor) Reader() table.Reader { return e.view }
 
 // ReserveNumbers implements table.Writer. The numbers are those of the pair that a row goes to, which is known
 // when it does.
@@ -121,10 +115,7 @@ func (e *editor) Delete(ctx context.Context, _ string, at table.Place) error {
 
 // Insert implements table.Writer.
 func (e *editor) Insert(ctx context.Context, _ string, fields []table.Field) (table.Place, error) {
-	row := table.Image{}
-	for _, f := range fields {
-		row[f.Name] = f.Value
-	}
+	row := table.ImageOf(fields)
 	p, id := e.view.pairOf(column.View(row[fieldPair])), row[fieldSession]
 	if err := e.ensureSession(ctx, p, id); err != nil {
 		return 0, err
@@ -136,7 +127,8 @@ func (e *editor) Insert(ctx context.Context, _ string, fields []table.Field) (ta
 	row["id"] = numbers[0]
 	at, err := e.Editor.Insert(ctx, p.messages, row.FieldsOf(p.columns))
 	if place, _ := column.Int(row[fieldPlace]); err == nil && place >= branchedPlace && !isUnnamed(place) {
-		err = e.nameMessage(ctx, p, id, numbers[0], place, branch.ParseLabel(column.View(row[fieldBranch])).Names, column.View(row[fieldData]))
+		x, _ := parseItem(column.Bytes(row[fieldData]))
+		err = e.nameMessage(ctx, p, id, numbers[0], place, branch.ParseLabel(column.View(row[fieldBranch])).Names, x.Type)
 	}
 	return e.view.placeIn(p, at), err
 }
@@ -171,15 +163,17 @@ func (e *editor) removeStructure(ctx context.Context, by string, of table.Value,
 }
 
 // nameMessage puts a message on branches, its session's only one for none, at a place of the session. What
-// else message_structure says of it is as of the message before.
-func (e *editor) nameMessage(ctx context.Context, p *pair, of table.Value, id, place int64, names []string, data string) error {
-	x, _ := parseItem([]byte(data))
+// else message_structure says of it is as of the message before; kind is what it has for a new one.
+func (e *editor) nameMessage(ctx context.Context, p *pair, of table.Value, id, place int64, names []string, kind table.Value) error {
 	if err := e.ensureSession(ctx, p, of); err != nil {
 		return err
 	}
 	list, err := e.structureOf(ctx, fieldSession, of)
 	if err != nil || len(list) == 0 {
 		return err
+	}
+	if n := slices.IndexFunc(list, func(r structureRow) bool { return r.message == id }); n >= 0 {
+		kind = list[n].values["message_type"]
 	}
 	b, last := e.view.branches[column.View(of)], list[len(list)-1].seq
 	if names == nil {
@@ -201,7 +195,7 @@ func (e *editor) nameMessage(ctx context.Context, p *pair, of table.Value, id, p
 		}
 		last++
 		row := list[like].values
-		row["id"], row["message_id"], row["message_type"], row["sequence_number"], row["tool_name"] = numbers[0], id, typeOf(&x), last, nil
+		row["id"], row["message_id"], row["message_type"], row["sequence_number"], row["tool_name"] = numbers[0], id, kind, last, nil
 		if _, err := e.Editor.Insert(ctx, tableStructure, row.Fields()); err != nil {
 			return err
 		}
@@ -210,14 +204,6 @@ func (e *editor) nameMessage(ctx context.Context, p *pair, of table.Value, id, p
 		b.spots[id] = &spot{place: place}
 	}
 	return nil
-}
-
-// typeOf is what message_structure calls an item (_classify_message_type).
-func typeOf(x *item) string {
-	if x.Role == "user" || x.Role == "assistant" {
-		return x.Role
-	}
-	return cmp.Or(x.Type, "other")
 }
 
 // arrangeBranches is eventlog.Write.OtherTables. Where a message came or moved, and the numbers of its
@@ -259,18 +245,18 @@ func (j *joined) arrangeBranches(ctx context.Context, to table.Writer, _ []*chan
 
 // addBranches puts a message on branches that it lacks.
 func (e *editor) addBranches(ctx context.Context, p *pair, at table.Place, from, to string) error {
-	own, err := docedit.ReadStored(ctx, e.view, e.view.Events, at, fieldSession, "id", fieldData, fieldPlace)
+	own, err := docedit.ReadStored(ctx, e.view, e.view.Events, at, fieldSession, "id", fieldPlace)
 	if err != nil {
 		return err
 	}
 	id, _ := column.Int(own[1])
-	place, _ := column.Int(own[3])
+	place, _ := column.Int(own[2])
 	old := branch.ParseLabel(from).Names
 	names := slices.DeleteFunc(branch.ParseLabel(to).Names, func(name string) bool { return slices.Contains(old, name) })
 	if len(names) == 0 || isUnnamed(place) {
 		return problem.New(problem.RolledBack, "", "a message cannot leave a branch")
 	}
-	return e.nameMessage(ctx, p, own[0], id, place, names, column.View(own[2]))
+	return e.nameMessage(ctx, p, own[0], id, place, names, nil)
 }
 
 // checkOrder refuses to place a message where its place says too little: no order of a session keeps those
@@ -304,28 +290,20 @@ func (j *joined) updateItem(r *docedit.Row, c *change.Item) error {
 	return r.Apply(c, func(v change.Value) docedit.Place { return findPlace(r, c, v) }, func(int) docedit.Spot { return document.Member("output") })
 }
 
+// members are where values of a message are stored.
+var members = map[string]string{session.FieldCallID: "call_id", session.FieldResultID: "call_id", change.FieldName: "name", change.FieldArgs: "arguments"}
+
 // findPlace finds where a value of a message is stored.
 func findPlace(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
-	text := func(name string) docedit.Place { return docedit.Place{Spot: document.Member(name), Form: docedit.Text} }
-	switch {
-	case v.Of == change.OfItem && v.Field == session.FieldPosition:
+	switch name := members[v.Field]; {
+	case v.Field == session.FieldPosition:
 		return docedit.Place{Write: func() error { r.Set(fieldPlace, c.Is.Position); return nil }}
-	case v.Of == change.OfItem && v.Field == session.FieldBranch:
+	case v.Field == session.FieldBranch:
 		return docedit.Place{Write: func() error { r.Set(fieldBranch, v.Is); return nil }}
-	case v.Of == change.OfCall && v.Field == session.FieldCallID, v.Of == change.OfResult && v.Field == session.FieldResultID:
-		return text("call_id")
-	case v.Of == change.OfCall && v.Field == change.FieldName:
-		return text("name")
-	case v.Of == change.OfCall && v.Field == change.FieldArgs:
-		return text("arguments")
+	case name != "":
+		return docedit.Place{Spot: document.Member(name), Form: docedit.Text}
 	}
 	return docedit.Place{}
-}
-
-// answerForms are the results of calls, with a text in the place of %s.
-var answerForms = map[string]string{
-	responses.TypeCall: `"output":%s`, "custom_tool_call": `"output":%s`, "local_shell_call": `"output":%s`, "apply_patch_call": `"status":"failed","output":%s`,
-	"shell_call": `"output":[{"stdout":"","stderr":%s,"outcome":{"type":"exit","exit_code":1}}]`,
 }
 
 // insertResult is the row of a new result, which is of the type of its call.
@@ -339,11 +317,10 @@ func (j *joined) insertResult(s *session.Session, it *session.Item, near *docedi
 			kind = cmp.Or(s.Items[i].Blocks[0].Name, responses.TypeCall)
 		}
 	}
-	form, known := answerForms[kind]
-	if !known {
+	data := responses.ComposeOutput(kind, res.CallID, res.Text)
+	if data == "" {
 		return nil, problem.New(problem.RolledBack, "", "nobody can make up the result of a call of type %q", kind)
 	}
-	data := `{"type":"` + responses.OutputType(kind) + `","call_id":` + string(docedit.QuoteText(res.CallID)) + `,` + fmt.Sprintf(form, docedit.QuoteText(res.Text)) + `}`
 	return []table.Field{
 		{Name: fieldData, Value: data}, {Name: "created_at", Value: near.Value("created_at")},
 		{Name: fieldPlace, Value: it.Position}, {Name: fieldBranch, Value: column.OrNull(it.Branch)},

@@ -4,6 +4,7 @@ package responses
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/media"
 )
 
@@ -73,8 +75,20 @@ var single = []string{
 	"compaction", "compaction_summary", "context_compaction", "tool_search_output",
 }
 
-// OutputType is the type of the output of a call, "" for no call that has one.
-func OutputType(call string) string { return outputs[call] }
+// outputForms are outputs that say that there is none, with a text in the place of %s. Nobody can make up
+// a screenshot, or what a search found.
+var outputForms = map[string]string{
+	TypeCall: `"output":%s`, "custom_tool_call": `"output":%s`, "local_shell_call": `"output":%s`, "apply_patch_call": `"status":"failed","output":%s`,
+	"shell_call": `"output":[{"stdout":"","stderr":%s,"outcome":{"type":"exit","exit_code":1}}]`,
+}
+
+// ComposeOutput is an output for a call of a type, "" where nobody can make one up.
+func ComposeOutput(call, id, text string) string {
+	if outputForms[call] == "" {
+		return ""
+	}
+	return `{"type":"` + outputs[call] + `","call_id":` + string(docedit.QuoteText(id)) + `,` + fmt.Sprintf(outputForms[call], docedit.QuoteText(text)) + `}`
+}
 
 func (x *Item) isOutput() bool {
 	return slices.Contains(slices.Collect(maps.Values(outputs)), x.Type) && (x.CallID != "" || x.Type != outputs[typeSearch])

@@ -73,6 +73,15 @@ func (m Image) Fields() []Field {
 	return fields
 }
 
+// ImageOf are fields by name.
+func ImageOf(fields []Field) Image {
+	m := make(Image, len(fields))
+	for _, f := range fields {
+		m[f.Name] = f.Value
+	}
+	return m
+}
+
 // FieldsOf are the values of an image in those of some columns that it has.
 func (m Image) FieldsOf(columns []string) []Field {
 	return slices.DeleteFunc(m.Fields(), func(f Field) bool { return !slices.Contains(columns, f.Name) })
