@@ -108,3 +108,14 @@ func TestUnnamedStay(t *testing.T) {
 		}
 	}
 }
+
+// TestBranchOfOne: a branch goes with its only message.
+func TestBranchOfOne(t *testing.T) {
+	path := corpus.Copy(t, "advanced")
+	storetest.Change(t, path, `insert into agent_messages (id, session_id, message_data) values (90, 'deleted-branch', '{"type":"function_call_output","call_id":"zz","output":"1"}')`,
+		"insert into message_structure (session_id, message_id, branch_id, message_type, sequence_number) values ('deleted-branch', 90, 'other', 'function_call_output', 90)")
+	_, after := repairtest.Twice(t, path, storetest.Dump, "select count(*) from message_structure where branch_id = 'other'")
+	if diff := cmp.Diff([]string{"0"}, after); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -109,8 +109,8 @@ func (m message) ColumnValue(name string) table.Value {
 	case fieldPlace:
 		return m.of.placeOf(b, id)
 	case fieldBranch:
-		if b == nil || len(b.names) < 2 || b.spots[id] == nil {
-			return nil // one says nothing
+		if b == nil || b.spots[id] == nil {
+			return nil
 		}
 		return branch.NamesLabel(b.spots[id].names...)
 	}

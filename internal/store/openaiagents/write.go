@@ -3,7 +3,6 @@ package openaiagents
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/branch"
@@ -162,8 +161,8 @@ func (e *editor) removeStructure(ctx context.Context, by string, of table.Value,
 	return err
 }
 
-// nameMessage puts a message on branches, its session's only one for none, at a place of the session. What
-// else message_structure says of it is as of the message before; kind is what it has for a new one.
+// nameMessage puts a message on branches, at a place of the session. What else message_structure says of it
+// is as of the message before; kind is what it has for a new one.
 func (e *editor) nameMessage(ctx context.Context, p *pair, of table.Value, id, place int64, names []string, kind table.Value) error {
 	if err := e.ensureSession(ctx, p, of); err != nil {
 		return err
@@ -176,9 +175,6 @@ func (e *editor) nameMessage(ctx context.Context, p *pair, of table.Value, id, p
 		kind = list[n].values["message_type"]
 	}
 	b, last := e.view.branches[column.View(of)], list[len(list)-1].seq
-	if names == nil {
-		names = slices.Collect(maps.Keys(b.names))
-	}
 	for _, name := range names {
 		like := -1
 		for n, r := range list {
