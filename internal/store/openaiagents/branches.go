@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -56,12 +57,7 @@ const (
 	branchedPlace = 1 << 62
 	timedPlace    = 1 << 61
 	rankBits      = 16
-	mostSeq       = branchedPlace>>(rankBits+1) - 1
 )
-
-func packPlace(seq int64) int64 {
-	return branchedPlace | max(0, min(seq, mostSeq))<<(rankBits+1)
-}
 
 // isUnnamed reports whether a place is one of a message that its session's branches do not name.
 func isUnnamed(place int64) bool { return place&branchedPlace != 0 && place&(1<<rankBits) != 0 }
@@ -107,7 +103,7 @@ func (j *joined) readStructure(ctx context.Context) error {
 		}
 		b.sum = sha256.Sum256(buf)
 		r := readStructureRow(at, row)
-		b.spots[r.message], b.loose = &spot{first: mostSeq}, append(b.loose, r)
+		b.spots[r.message], b.loose = &spot{first: math.MaxInt64}, append(b.loose, r)
 		return nil
 	})
 	return err
@@ -153,7 +149,7 @@ func (b *branches) settle() {
 			place(before)
 		}
 		placed++
-		s.place = packPlace(placed)
+		s.place = branchedPlace | placed<<(rankBits+1)
 	}
 	for _, id := range ids {
 		place(b.spots[id])
@@ -162,7 +158,7 @@ func (b *branches) settle() {
 		b.crossed = b.crossed || slices.ContainsFunc(s.behind, func(before *spot) bool { return before.place > s.place })
 	}
 	for n, id := range slices.Sorted(maps.Keys(b.unnamed)) {
-		b.unnamed[id] = packPlace(0) | 1<<rankBits | min(int64(n), 1<<rankBits-1)
+		b.unnamed[id] = branchedPlace | 1<<rankBits | min(int64(n), 1<<rankBits-1)
 	}
 }
 

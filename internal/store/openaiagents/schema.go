@@ -137,7 +137,7 @@ func (j *joined) buildLayout(stored table.Schema) *eventlog.Layout {
 		},
 	}
 	for _, p := range j.pairs {
-		l.Events.Columns = uniteNames(l.Events.Columns, p.columns)
+		l.Events.Columns = table.UniteNames(l.Events.Columns, p.columns)
 		l.Known = append(l.Known, eventlog.Known{Table: p.sessions, Needed: sessionColumns}, eventlog.Known{Table: p.messages, Needed: messageColumns})
 		l.Write.OtherNames = append(l.Write.OtherNames, p.sessions, p.messages)
 		if p.branched {

@@ -124,7 +124,7 @@ func (j *joined) listMessages(ctx context.Context, s table.Selection, fn func(at
 	var ended error
 	for n := 0; n < len(j.pairs) && err == nil && ended == nil; n++ {
 		p, part := &j.pairs[n], j.From[n].NarrowKey(s)
-		part.Table, part.Columns = p.messages, uniteNames([]string{"id", fieldSession}, s.Columns)
+		part.Table, part.Columns = p.messages, table.UniteNames([]string{"id", fieldSession}, s.Columns)
 		part.Columns = slices.DeleteFunc(part.Columns, func(name string) bool { return !slices.Contains(p.columns, name) })
 		if s.Lacking != nil {
 			part.Lacking = &table.Selection{Table: p.sessions, Columns: []string{fieldSession}}
@@ -137,12 +137,6 @@ func (j *joined) listMessages(ctx context.Context, s table.Selection, fn func(at
 		lost = append(lost, faults...)
 	}
 	return lost, err
-}
-
-func uniteNames(lists ...[]string) []string {
-	names := slices.Concat(lists...)
-	slices.Sort(names)
-	return slices.Compact(names)
 }
 
 func (j *joined) loadMessages(ctx context.Context, records []table.Place, fn func(at table.Place, e eventlog.Valued) error) error {

@@ -275,9 +275,6 @@ func (j *joined) updateItem(r *docedit.Row, c *change.Item) error {
 			return err
 		}
 	}
-	if c.Scrubbed {
-		return problem.New(problem.RolledBack, "", "a store of this kind cannot change bytes that are not valid Unicode")
-	}
 	if c.Shown {
 		if err := r.ShowNUL(document); err != nil {
 			return err

@@ -191,6 +191,13 @@ func (s Schema) Present(table string, columns []string) (there []string, spread 
 	}
 }
 
+// UniteNames are the names in some lists, each once and sorted.
+func UniteNames(lists ...[]string) []string {
+	names := slices.Concat(lists...)
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // Names are the names of the tables, sorted.
 func (s Schema) Names() []string { return slices.Sorted(maps.Keys(s.Tables)) }
 
