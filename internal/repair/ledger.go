@@ -121,7 +121,7 @@ func (all *executed) restoreKeys(was, is map[string]string) {
 		}
 	}
 	for _, key := range sortedKeys(was) {
-		find(key, func(now string) bool { return now == was[key] })
+		find(key, func(now string) bool { return now == was[key] && !edited[key] })
 	}
 	for _, key := range sortedKeys(edited) {
 		find(key, func(string) bool { return true })

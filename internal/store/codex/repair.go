@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -209,7 +208,11 @@ func (w *rewrite) refuseAt(at, key, why string) error {
 // composeResult is the payload of a new result.
 func (w *rewrite) composeResult(r *session.Result) []byte {
 	call := w.made[r.CallID]
-	text := fmt.Appendf(nil, `{"type":%q,"call_id":%s,"output":%s`, cmp.Or(call.OutputType(), "function_call_output"), docedit.QuoteText(r.CallID), docedit.QuoteText(r.Text))
+	kind := responses.TypeCall // which the output of a shell has with Codex, too
+	if call.Type == "custom_tool_call" {
+		kind = call.Type
+	}
+	text := []byte(strings.TrimSuffix(responses.ComposeOutput(kind, r.CallID, r.Text), "}"))
 	if call.Meta.Turn != "" {
 		text = fmt.Appendf(text, `,"internal_chat_message_metadata_passthrough":{"turn_id":%s}`, docedit.QuoteText(call.Meta.Turn))
 	}
