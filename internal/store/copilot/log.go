@@ -147,6 +147,7 @@ type trouble struct {
 // log is what is known of a file: its lines in their order, and whose they are.
 type log struct {
 	*filelog.Names
+	text    *filelog.Window
 	session string // the root's id
 	nodes   []node
 	calls   []filelog.Name
@@ -168,7 +169,7 @@ type log struct {
 // readLog reads all lines of a file once.
 func readLog(ctx context.Context, file *filelog.Log, id string) (*log, error) {
 	l := &log{
-		Names: filelog.NewNames(), session: id, agents: make([]agent, 1), index: map[filelog.Name]int32{}, starts: map[filelog.Name]int32{}, made: map[filelog.Name]int{},
+		Names: filelog.NewNames(), text: file.Window(), session: id, agents: make([]agent, 1), index: map[filelog.Name]int32{}, starts: map[filelog.Name]int32{}, made: map[filelog.Name]int{},
 		ids: map[filelog.Name]int{}, tasks: map[filelog.Name]task{}, asked: map[int]task{}, from: map[int]string{}, trouble: map[int]*trouble{},
 	}
 	var e *event
@@ -206,7 +207,7 @@ func readLog(ctx context.Context, file *filelog.Log, id string) (*log, error) {
 		l.ids[n.id]++
 		l.nodes = append(l.nodes, n)
 	}
-	return l, l.mendLines(file.Window())
+	return l, l.mendLines()
 }
 
 // fillNode sets what a line says of its place.

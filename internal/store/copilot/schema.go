@@ -50,11 +50,13 @@ var schema = sync.OnceValue(func() map[string][]field {
 // expected are the kinds in the runtime's words.
 var expected = map[byte]string{'s': "a string", 'i': "i64", 'n': "a number", 'b': "a boolean", 'o': "an object", 'a': "a sequence", '*': "a value"}
 
-// flaw is a value because of which the runtime loads nothing of the session.
-type flaw struct {
+// mend is a value because of which the runtime loads nothing of the session, and what lets it.
+type mend struct {
 	pointer string
-	says    string // in the runtime's words
+	says    string // what is wrong with it, in the runtime's words
 	wanted  bool   // it has to be there
+	value   string // JSON that takes its place, "" where it leaves
+	guess   bool   // nothing in the file says that it is so
 }
 
 // isUUID and isNumber are forms of values. A number that is quoted in a message tells nothing.
@@ -62,6 +64,12 @@ var (
 	isUUID   = pattern.Lazy(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 	isNumber = pattern.Lazy(`^"[0-9.]{1,12}"$`)
 )
+
+// isTime reports whether a value is a time.
+func isTime(v jsontext.Value) bool {
+	_, err := time.Parse(time.RFC3339, textOf(v))
+	return err == nil
+}
 
 // describeValue names a value as the runtime does, without what a text says.
 func describeValue(v jsontext.Value) string {
@@ -99,15 +107,15 @@ func fits(v jsontext.Value, kind byte) bool {
 }
 
 // checkFields holds an object against the schema, and what is in it.
-func checkFields(name, pointer string, object map[string]jsontext.Value) (flaws []flaw) {
+func checkFields(name, pointer string, object map[string]jsontext.Value) (flaws []mend) {
 	for _, f := range schema()[name] {
 		v, there := object[f.name]
 		at := pointer + "/" + f.name
 		switch {
 		case !there && !f.absent:
-			flaws = append(flaws, flaw{at, "missing field `" + f.name + "`", true})
+			flaws = append(flaws, mend{pointer: at, says: "missing field `" + f.name + "`", wanted: true})
 		case there && !(f.null && v.Kind() == 'n') && !fits(v, f.kind):
-			flaws = append(flaws, flaw{at, "invalid type: " + describeValue(v) + ", expected " + expected[f.kind], !f.absent})
+			flaws = append(flaws, mend{pointer: at, says: "invalid type: " + describeValue(v) + ", expected " + expected[f.kind], wanted: !f.absent})
 		case there && schema()[name+"/"+f.name] != nil && f.kind == 'o' && v.Kind() == '{':
 			flaws = append(flaws, checkFields(name+"/"+f.name, at, membersOf(v))...)
 		case there && schema()[name+"/"+f.name] != nil && v.Kind() == '[':
@@ -122,15 +130,14 @@ func checkFields(name, pointer string, object map[string]jsontext.Value) (flaws 
 }
 
 // checkEvent holds a line against what the runtime insists on. A line without a type is passed over.
-func (e *event) checkEvent() (flaws []flaw) {
+func (e *event) checkEvent() (flaws []mend) {
 	envelope := func(pointer, must string, ok bool) {
 		if !ok {
-			flaws = append(flaws, flaw{pointer, "invalid session event envelope: `" + pointer[1:] + "` must be " + must, pointer != "/agentId" && pointer != "/ephemeral"})
+			flaws = append(flaws, mend{pointer: pointer, says: "invalid session event envelope: `" + pointer[1:] + "` must be " + must, wanted: pointer != "/agentId" && pointer != "/ephemeral"})
 		}
 	}
-	_, err := time.Parse(time.RFC3339, textOf(e.Time))
 	envelope("/id", "a UUID string", isUUID().MatchString(textOf(e.ID)))
-	envelope("/timestamp", "an ISO 8601 date-time string with a timezone offset", err == nil)
+	envelope("/timestamp", "an ISO 8601 date-time string with a timezone offset", isTime(e.Time))
 	envelope("/parentId", "a UUID string or null", e.Parent.Kind() == 'n' || isUUID().MatchString(textOf(e.Parent)))
 	envelope("/agentId", "a string", len(e.Agent) == 0 || e.Agent.Kind() == '"')
 	envelope("/ephemeral", "a boolean", len(e.Ephemeral) == 0 || fits(e.Ephemeral, 'b'))
