@@ -105,18 +105,11 @@ func visitFiles(root *os.Root, each func(name string) bool) (unread error) {
 
 // detectRollouts looks into the first lines of the first files.
 func detectRollouts(ctx context.Context, src *store.Source) store.Detection {
-	const enough = 20
-	right, n := src.Stream != nil && looksRight(ctx, filelog.Over(src.Stream)), 0
-	if src.Folder != nil {
-		_ = visitFiles(src.Folder, func(name string) bool {
-			if log, err := filelog.Open(src.Folder, name); err == nil {
-				right = looksRight(ctx, log)
-				_ = log.Close()
-			}
-			n++
-			return !right && n < enough
-		})
-	}
+	names := func(yield func(string) bool) { _ = visitFiles(src.Folder, yield) }
+	right := filelog.Recognize(ctx, src.Stream, src.Folder, names, func(text []byte) bool {
+		l, wrong := parseLine(text)
+		return wrong == "" && l.Time != "" && l.Payload.Kind() == '{' && slices.Contains(lineTypes, l.Type)
+	})
 	if !right {
 		return store.Detection{}
 	}
@@ -128,22 +121,6 @@ func hasNoRollout(src *store.Source) bool {
 	none := true
 	unread := visitFiles(src.Folder, func(string) bool { none = false; return false })
 	return none && unread == nil
-}
-
-// looksRight reports whether one of the first lines of a file is one that only Codex writes.
-func looksRight(ctx context.Context, log *filelog.Log) bool {
-	const enough = 50
-	n := 0
-	for at, err := range log.Lines(ctx) {
-		l, wrong := parseLine(at.Text)
-		if n++; err != nil || n > enough {
-			break
-		}
-		if wrong == "" && l.Time != "" && l.Payload.Kind() == '{' && slices.Contains(lineTypes, l.Type) {
-			return true
-		}
-	}
-	return false
 }
 
 // homeOf is the folder of Codex that a rollout or a folder lies in, and how names there begin that

@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/atomicfile"
-	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/filelog"
@@ -93,35 +92,16 @@ func sessionOf(folder, name string) string {
 }
 
 // detectEvents looks into the first lines of the first files.
-func detectEvents(ctx context.Context, src *store.Source) (found store.Detection) {
-	const enough = 50
-	look := func(file *filelog.Log) {
-		n := 0
-		for at, err := range file.Records(ctx, func(text []byte) bool { return parseEvent(text) != nil }) {
-			if n++; err != nil || at.Err != nil || n > enough {
-				return
-			}
-			e := parseEvent(at.Text)
-			if e != nil && e.Data.Kind() == '{' && schema()[e.Type] != nil && (e.text("producer") == producer || len(e.ID)*len(e.Time)*len(e.Parent) > 0) {
-				found = store.Detection{Sure: store.Certain, Why: "lines with type, data, id, timestamp and parentId"}
-				return
-			}
-		}
+func detectEvents(ctx context.Context, src *store.Source) store.Detection {
+	names := func(yield func(string) bool) { slices.Values(listFiles(src.Folder))(yield) }
+	right := filelog.Recognize(ctx, src.Stream, src.Folder, names, func(text []byte) bool {
+		e := parseEvent(text)
+		return e != nil && e.Data.Kind() == '{' && schema()[e.Type] != nil && (e.text("producer") == producer || len(e.ID)*len(e.Time)*len(e.Parent) > 0)
+	})
+	if !right {
+		return store.Detection{}
 	}
-	if src.Stream != nil {
-		look(filelog.Over(src.Stream))
-	}
-	if src.Folder == nil {
-		return found
-	}
-	names := listFiles(src.Folder)
-	for _, name := range names[:min(len(names), enough)] {
-		if file, err := filelog.Open(src.Folder, name); err == nil && found.Sure == store.No {
-			look(file)
-			_ = file.Close() // nothing was written to it
-		}
-	}
-	return found
+	return store.Detection{Sure: store.Certain, Why: "lines with type, data, id, timestamp and parentId"}
 }
 
 // placeholder is what 1.0.102 sends in place of a result that is not where it looks for one, and interrupted
@@ -167,11 +147,8 @@ func writerOf(root *os.Root, name string) session.Writer {
 	for _, note := range listFolder(root, path.Dir(name), "inuse.") {
 		stem, isHold := strings.CutSuffix(note, ".hold")
 		if isHold {
-			switch locked, known := isLocked(root, note); {
-			case locked:
-				return session.WriterLive
-			case !known:
-				return session.WriterUnknown
+			if w := holderOf(root, note); w != session.WriterDead {
+				return w
 			}
 			continue
 		}
@@ -186,17 +163,20 @@ func writerOf(root *os.Root, name string) session.Writer {
 	return writer
 }
 
-// isLocked reports whether a process holds the lock of a file, and whether that can be known.
-func isLocked(root *os.Root, name string) (locked, known bool) {
-	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() { // nobody waits for a pipe
-		return false, false
-	}
-	file, err := root.Open(name)
+// holderOf says whether a process holds the lock of a file.
+func holderOf(root *os.Root, name string) session.Writer {
+	file, err := filelog.Open(root, name)
 	if err != nil {
-		return false, false
+		return session.WriterUnknown
 	}
 	defer func() { _ = file.Close() }() // nothing was written to it
-	return atomicfile.IsLocked(file)
+	switch locked, known := atomicfile.IsLocked(file.File()); {
+	case locked:
+		return session.WriterLive
+	case known:
+		return session.WriterDead
+	}
+	return session.WriterUnknown
 }
 
 // titleOf is what the file beside says that the session is called.
@@ -216,12 +196,7 @@ func plainLine(line []byte) []byte {
 	if parseEvent(line) == nil {
 		return line
 	}
-	for _, pointer := range []string{"/agentId", "/data/parentToolCallId", "/parentId"} {
-		if without, err := jsonedit.SetValue(line, pointer, nil); err == nil {
-			line = without
-		}
-	}
-	return line
+	return mended(line, mend{pointer: "/agentId"}, mend{pointer: "/data/parentToolCallId"}, mend{pointer: "/parentId"})
 }
 
 // relatePassed sends what is no longer passed over. What Copilot CLI wrote of a call when it was resumed stays so.

@@ -265,11 +265,8 @@ func (r *reader) fileFaults() (list []session.Fault) {
 		}
 	}
 	for _, run := range r.runs {
-		f := session.Fault{Kind: session.Undecodable, Field: run.Name(), Passed: true, Default: new("each record on its own line")}
-		f.Detail, f.Remedy = run.Describe()
-		if f.Calls = answered[run]; len(f.Calls) > 0 {
-			f.Detail += "; the results of these calls are there, and the model does not see them: " + strings.Join(f.Calls, ", ")
-		}
+		f := session.Fault{Kind: session.Undecodable, Field: run.Name(), Passed: true, Default: new("each record on its own line"), Calls: answered[run]}
+		f.Detail, f.Remedy = run.Describe(f.Calls)
 		f.Detail += ". Copilot CLI drops such lines when it resumes the session, so repair it before"
 		list = append(list, f)
 	}

@@ -207,34 +207,29 @@ func (l *log) requestOf(call filelog.Name) request {
 
 // findRequest finds the id or the tool of a call: the lines say it that the tools of the answer began with.
 func (l *log) findRequest(i int, list []request, pointer string) string {
-	var nth, lacking int
+	var nth int
 	var member string
 	if n, _ := fmt.Sscanf(pointer, "/data/toolRequests/%d/%s", &nth, &member); n < 2 || nth >= len(list) {
 		return ""
 	}
-	for _, r := range list[:nth] {
-		if r.ID.Kind() != '"' {
-			lacking++
-		}
-	}
-	for at := i + 1; at < len(l.nodes); at++ {
+	lacking := slices.DeleteFunc(slices.Clone(list[:nth]), func(r request) bool { return r.ID.Kind() == '"' })
+	var begun []filelog.Name // which no answer makes
+	for at := i + 1; at < len(l.nodes) && (l.nodes[at].kind != answer || l.nodes[at].agent != l.nodes[i].agent); at++ {
 		n := &l.nodes[at]
-		if n.agent != l.nodes[i].agent || n.kind != began && n.kind != answer {
+		if n.kind != began || n.agent != l.nodes[i].agent || n.call == 0 {
 			continue
 		}
-		_, elsewhere := l.made[n.call]
-		switch {
-		case n.kind == answer:
-			return ""
-		case member == "name" && l.Text(n.call) == textOf(list[nth].ID):
+		if member == "name" && l.Text(n.call) == textOf(list[nth].ID) {
 			return l.eventAt(at).text("toolName")
-		case member != "name" && n.call != 0 && !elsewhere:
-			if lacking--; lacking < 0 {
-				return l.Text(n.call)
-			}
+		}
+		if _, elsewhere := l.made[n.call]; !elsewhere {
+			begun = append(begun, n.call)
 		}
 	}
-	return ""
+	if member == "name" || len(lacking) >= len(begun) {
+		return ""
+	}
+	return l.Text(begun[len(lacking)])
 }
 
 // findOfChild finds what the beginning of a sub-agent says, or the call that started it.
