@@ -114,6 +114,7 @@ const (
 // storeFacts are what is known of the store before a session is read.
 func storeFacts(src *store.Source) session.Store {
 	const instead = "sends an error in its place"
+	const unanswered = instead + "; 1.0.24 sends the call alone, and the provider refuses that"
 	return session.Store{
 		Path: src.Path, Kind: kindName, Title: kindTitle, Bytes: src.Bytes, Generation: events,
 		Runtime: session.Runtime{
@@ -127,7 +128,7 @@ func storeFacts(src *store.Source) session.Store {
 			Model:  "claude",
 			Adapts: map[string]string{"SC113": "leaves it out of requests, since the summary covers the other half"},
 			Loses: map[string]string{
-				"SC101": instead + "; 1.0.24 sends the call alone, and the provider refuses that",
+				"SC101": unanswered, "SC716": unanswered,
 				"SC103": "leaves the result out of requests; 1.0.24 sends it, and the provider refuses that",
 				"SC104": instead, "SC105": instead, "SC112": instead, "SC106": "sends the first of them", "SC107": "sends the first of them",
 				"SC201": instead + ", after the second call", "SC202": "sends both calls",

@@ -69,6 +69,18 @@ func repaired(t storetest.Tester, home string, look func(receipt *repair.Receipt
 	}
 }
 
+// TestAPlanHoldsNoText: what a plan puts back from a backup, it names.
+func TestAPlanHoldsNoText(t *testing.T) {
+	plan, _, err := repairtest.Repair(recorded(t, "recovered-split-line", t.TempDir()))
+	if err != nil || plan.IsEmpty() {
+		t.Fatalf("%v: %+v", err, plan)
+	}
+	text, err := json.Marshal(plan)
+	if err != nil || strings.Contains(string(text), "completed with exit code") || !strings.Contains(string(text), "backup-before-recovery") {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
 // TestRecordedPairs: what a repair leaves is sent as what was repaired by hand and resumed by the program.
 func TestRecordedPairs(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(corpus, "pairs.json"))
