@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/session"
@@ -30,7 +31,7 @@ const (
 	ending      = ".jsonl"
 )
 
-var files = logstore.Kind{Ending: ending, Facts: storeFacts, List: listFiles, Session: sessionOf, Writer: writerOf, Read: readFile, Plain: plainLine, Relate: relatePassed}
+var files = logstore.Kind{Ending: ending, Facts: storeFacts, List: listFiles, Session: sessionOf, Writer: writerOf, Title: titleOf, Glance: glanceAt, Read: readFile, Plain: plainLine, Relate: relatePassed}
 
 // Kind is Copilot CLI's row in the table of adapters.
 var Kind = store.Kind{
@@ -182,6 +183,9 @@ func holderOf(root *os.Root, name string) session.Writer {
 
 // titleOf is what the file beside says that the session is called.
 func titleOf(f *logstore.File) string {
+	if f.Root == nil {
+		return ""
+	}
 	const most = 1 << 16
 	text, _ := filelog.Read(f.Root, path.Join(path.Dir(f.Name), "workspace.yaml"), most)
 	for line := range strings.Lines(string(text)) {
@@ -190,6 +194,16 @@ func titleOf(f *logstore.File) string {
 		}
 	}
 	return ""
+}
+
+// glanceAt is when a line was written, and whether somebody is sent it. What cannot be read is an item, too.
+func glanceAt(line []byte) (at time.Time, said bool) {
+	e := parseEvent(line)
+	if e == nil {
+		return at, true
+	}
+	at, _ = time.Parse(time.RFC3339, textOf(e.Time))
+	return at, kinds[e.Type].isSent()
 }
 
 // plainLine is a line without whose it is, and what is before it.

@@ -19,7 +19,6 @@ import (
 type reader struct {
 	*log
 	file   *logstore.File
-	title  string
 	kept   []keptLine
 	at     map[string]int // the lines of items, by their keys
 	places map[string]int // the lines of faults, by their fields
@@ -34,7 +33,6 @@ func readFile(ctx context.Context, f *logstore.File) (logstore.Reading, error) {
 	l.settleOwners()
 	r := &reader{log: l, file: f, at: map[string]int{}, places: map[string]int{}}
 	if f.Root != nil {
-		r.title = titleOf(f)
 		r.readKept(ctx)
 	}
 	return r, nil
@@ -44,9 +42,11 @@ func readFile(ctx context.Context, f *logstore.File) (logstore.Reading, error) {
 func (r *reader) Parts() (parts []*logstore.Part, err error) {
 	for a := range r.agents {
 		of := &r.agents[a]
-		s := &session.Session{ID: r.sessionID(int32(a)), Title: r.title, Writer: r.file.Writer, CallOrder: true}
+		s := &session.Session{ID: r.sessionID(int32(a)), Writer: r.file.Writer, CallOrder: true}
 		if a > 0 {
 			s.Parent, s.Delegated, s.Title, s.Agent = r.sessionID(r.parentOf(int32(a))), true, of.title, of.name
+		} else {
+			s.Title = titleOf(r.file)
 		}
 		p := &logstore.Part{Session: s, Lines: map[string]filelog.Span{}}
 		if err := r.readItems(p, int32(a)); err != nil {
