@@ -14,7 +14,7 @@ type slot struct{ line, nth int }
 // resumed, or a prompt comes between turns.
 func (l *log) arrangeLines(of int32) (list []int) {
 	var open []slot
-	answers, placed := map[slot]int{}, map[int]bool{}
+	answers := map[slot]int{}
 	early, answered := map[filelog.Name]int{}, map[filelog.Name]bool{} // early are results whose calls are not there yet
 	real, resumed := map[filelog.Name]bool{}, map[int]bool{}           // resumed are results behind the line that closes their calls
 	turn, closed := false, false
@@ -22,7 +22,7 @@ func (l *log) arrangeLines(of int32) (list []int) {
 		open = nil
 		clear(early)
 	}
-	pair := func(s slot, i int) { answers[s], placed[i], answered[l.nodes[i].call] = i, true, true }
+	pair := func(s slot, i int) { answers[s], l.nodes[i].placed, answered[l.nodes[i].call] = i, true, true }
 	for _, i := range l.lines[of] {
 		n := &l.nodes[i]
 		switch n.kind {
@@ -58,7 +58,7 @@ func (l *log) arrangeLines(of int32) (list []int) {
 	}
 	for at, i := range l.lines[of] { // what the runtime wrote of a call when it was resumed is lost at the next resume
 		n := &l.nodes[i]
-		if !resumed[i] || placed[i] {
+		if !resumed[i] || n.placed {
 			continue
 		}
 		if n.stale = real[n.call]; n.stale {
@@ -70,7 +70,7 @@ func (l *log) arrangeLines(of int32) (list []int) {
 		}
 	}
 	for _, i := range l.lines[of] {
-		if n := &l.nodes[i]; !placed[i] && (n.kind.isSent() || n.kind == unread) {
+		if n := &l.nodes[i]; !n.placed && (n.kind.isSent() || n.kind == unread) {
 			list = append(list, i)
 			for nth := range l.callsOf(n) {
 				if at, there := answers[slot{i, nth}]; there {

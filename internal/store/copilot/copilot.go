@@ -5,17 +5,15 @@ package copilot
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/filelog"
@@ -143,42 +141,22 @@ func storeFacts(src *store.Source) session.Store {
 }
 
 // writerOf says whether a process has the session of a file. 1.0.102 locks inuse.PID.hold as long as it runs; of 1.0.24 there is
-// its number alone, which may be that of another process by now, or of another container.
+// its number alone.
 func writerOf(root *os.Root, name string) session.Writer {
 	writer := session.WriterDead
-	for _, note := range listFolder(root, path.Dir(name), "inuse.") {
+	notes := listFolder(root, path.Dir(name), "inuse.")
+	for _, note := range notes {
 		stem, isHold := strings.CutSuffix(note, ".hold")
 		if isHold {
-			if w := holderOf(root, note); w != session.WriterDead {
+			if w := filelog.HolderOf(root, note); w != session.WriterDead {
 				return w
 			}
-			continue
-		}
-		stem = strings.TrimSuffix(stem, ".lock")
-		_, none := root.Stat(stem + ".hold")
-		_, here := os.Stat("/proc/self/stat")
-		_, gone := os.Stat(fmt.Sprintf("/proc/%s/stat", strings.TrimPrefix(path.Ext(stem), ".")))
-		if errors.Is(none, fs.ErrNotExist) && (here != nil || gone == nil) {
-			writer = session.WriterUnknown
+		} else if stem = strings.TrimSuffix(stem, ".lock"); !slices.Contains(notes, stem+".hold") {
+			pid, _ := strconv.Atoi(strings.TrimPrefix(path.Ext(stem), "."))
+			writer = min(writer, filelog.ProbeProcess(pid, "", ""))
 		}
 	}
 	return writer
-}
-
-// holderOf says whether a process holds the lock of a file.
-func holderOf(root *os.Root, name string) session.Writer {
-	file, err := filelog.Open(root, name)
-	if err != nil {
-		return session.WriterUnknown
-	}
-	defer func() { _ = file.Close() }() // nothing was written to it
-	switch locked, known := atomicfile.IsLocked(file.File()); {
-	case locked:
-		return session.WriterLive
-	case known:
-		return session.WriterDead
-	}
-	return session.WriterUnknown
 }
 
 // titleOf is what the file beside says that the session is called.

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -57,18 +56,14 @@ func (r *reader) Parts() (parts []*logstore.Part, err error) {
 	return parts, nil
 }
 
-// placeStep is how far apart the positions of lines are: what is sent elsewhere stands between.
+// placeStep is how far apart the positions of lines are: results stand behind their calls.
 const placeStep = 1 << 20
 
 // readItems reads those of a session, and its faults.
 func (r *reader) readItems(p *logstore.Part, a int32) error {
 	list := r.arrangeLines(a)
 	p.Items = make([]session.Item, len(list))
-	last, least := int64(0), make([]int, len(list)+1) // least are the first lines that come later
-	least[len(list)] = len(r.nodes)
-	for at := range slices.Backward(list) {
-		least[at] = min(least[at+1], list[at])
-	}
+	last := int64(0)
 	for at, i := range list {
 		n, it := &r.nodes[i], &p.Items[at]
 		text, err := r.text.Line(n.Span)
@@ -76,7 +71,7 @@ func (r *reader) readItems(p *logstore.Part, a int32) error {
 			return err
 		}
 		r.readItem(it, i, text)
-		if it.Position = last + 1; least[at+1] > i { // else it is sent before its place
+		if it.Position = last + 1; !n.placed {
 			it.Position = max(it.Position, int64(n.number)*placeStep)
 		}
 		last, p.Lines[it.Key], r.at[it.Key] = it.Position, n.Span, i

@@ -122,6 +122,7 @@ type node struct {
 	delegated         bool // a prompt that an agent gave to another one
 	passed            bool // see session.Item.Passed
 	stands            bool // a result that says that the call was interrupted
+	placed            bool // a result that is sent behind its call
 	stale             bool // such a one of a call that has a real result
 }
 

@@ -47,8 +47,15 @@ var schema = sync.OnceValue(func() map[string][]field {
 	return all
 })
 
-// expected are the kinds in the runtime's words.
-var expected = map[byte]string{'s': "a string", 'i': "i64", 'n': "a number", 'b': "a boolean", 'o': "an object", 'a': "a sequence", '*': "a value"}
+// forms are the kinds of values: in the runtime's words, and those of JSON that they can be.
+var forms = map[byte]struct{ name, kinds string }{
+	's': {"a string", `"`}, 'i': {"i64", "0"}, 'n': {"a number", "0"}, 'b': {"a boolean", "tf"}, 'o': {"an object", "{"}, 'a': {"a sequence", "["}, '*': {"a value", `"0tf{[`},
+}
+
+// fits reports whether a value is of a kind.
+func fits(v jsontext.Value, kind byte) bool {
+	return strings.IndexByte(forms[kind].kinds, byte(v.Kind())) >= 0 && (kind != 'i' || !strings.ContainsAny(string(v), ".eE"))
+}
 
 // mend is a value because of which the runtime loads nothing of the session, and what lets it.
 type mend struct {
@@ -73,37 +80,11 @@ func isTime(v jsontext.Value) bool {
 
 // describeValue names a value as the runtime does, without what a text says.
 func describeValue(v jsontext.Value) string {
-	switch {
-	case v.Kind() == 'n':
-		return "null"
-	case v.Kind() == '"' && isNumber().Match(v):
+	words := map[jsontext.Kind]string{'n': "null", 't': "boolean `true`", 'f': "boolean `false`", '{': "map", '[': "sequence", '"': "string", '0': "number `" + string(v) + "`"}
+	if isNumber().Match(v) {
 		return "string " + string(v)
-	case v.Kind() == '"':
-		return "string"
-	case v.Kind() == '0':
-		return "number `" + string(v) + "`"
 	}
-	return map[jsontext.Kind]string{'t': "boolean `true`", 'f': "boolean `false`", '{': "map", '[': "sequence"}[v.Kind()]
-}
-
-// fits reports whether a value is of a kind.
-func fits(v jsontext.Value, kind byte) bool {
-	switch k := v.Kind(); kind {
-	case 's':
-		return k == '"'
-	case 'i':
-		return k == '0' && !strings.ContainsAny(string(v), ".eE")
-	case 'n':
-		return k == '0'
-	case 'b':
-		return k == 't' || k == 'f'
-	case 'o':
-		return k == '{'
-	case 'a':
-		return k == '['
-	default:
-		return k != 'n'
-	}
+	return words[v.Kind()]
 }
 
 // checkFields holds an object against the schema, and what is in it.
@@ -115,7 +96,7 @@ func checkFields(name, pointer string, object map[string]jsontext.Value) (flaws 
 		case !there && !f.absent:
 			flaws = append(flaws, mend{pointer: at, says: "missing field `" + f.name + "`", wanted: true})
 		case there && !(f.null && v.Kind() == 'n') && !fits(v, f.kind):
-			flaws = append(flaws, mend{pointer: at, says: "invalid type: " + describeValue(v) + ", expected " + expected[f.kind], wanted: !f.absent})
+			flaws = append(flaws, mend{pointer: at, says: "invalid type: " + describeValue(v) + ", expected " + forms[f.kind].name, wanted: !f.absent})
 		case there && schema()[name+"/"+f.name] != nil && f.kind == 'o' && v.Kind() == '{':
 			flaws = append(flaws, checkFields(name+"/"+f.name, at, membersOf(v))...)
 		case there && schema()[name+"/"+f.name] != nil && v.Kind() == '[':
