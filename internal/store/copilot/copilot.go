@@ -52,7 +52,7 @@ func listLocations(home string) []string {
 // of these. Backups of repairs hold the sessions once more.
 func listFiles(root *os.Root) (names []string) {
 	for _, top := range []string{"session-state", "."} {
-		for _, folder := range listFolder(root, top, "") {
+		for _, folder := range append(listFolder(root, top, ""), top) {
 			info, err := root.Stat(folder) // nobody waits for a pipe
 			if err != nil || !info.IsDir() || strings.Contains(folder, ".sessctl-") {
 				continue
@@ -62,11 +62,8 @@ func listFiles(root *os.Root) (names []string) {
 			}
 		}
 		if len(names) > 0 {
-			return names
+			break
 		}
-	}
-	if _, err := root.Lstat(events); err == nil {
-		names = append(names, events)
 	}
 	return names
 }

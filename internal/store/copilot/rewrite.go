@@ -19,6 +19,7 @@ import (
 type rewrite struct {
 	*reader
 	gone   map[int]bool      // lines that leave their places
+	moved  map[int]bool      // of these, those that come behind others
 	sets   map[int][]mend    // values of lines
 	homes  map[int]int32     // lines that go to another agent
 	behind map[int][]newLine // what comes behind a line
@@ -41,7 +42,7 @@ func refuse(form string, args ...any) error {
 // Compose implements logstore.Reading.
 func (r *reader) Compose(all []*change.Session, parts []*logstore.Part) ([]filelog.Splice, error) {
 	f := &rewrite{
-		reader: r, gone: map[int]bool{}, sets: map[int][]mend{}, homes: map[int]int32{}, behind: map[int][]newLine{}, apart: map[*filelog.Run]bool{},
+		reader: r, gone: map[int]bool{}, moved: map[int]bool{}, sets: map[int][]mend{}, homes: map[int]int32{}, behind: map[int][]newLine{}, apart: map[*filelog.Run]bool{},
 	}
 	for _, s := range all {
 		a := slices.IndexFunc(parts, func(p *logstore.Part) bool { return p.ID == s.Is.ID })
@@ -138,28 +139,23 @@ func (f *rewrite) placeResult(items []change.Item, at int) error {
 	if it.Was == nil {
 		f.behind[last] = append(f.behind[last], newLine{call, &it.Is.Results[0], f.keptLine(&it.Is.Results[0])})
 	} else if i := f.at[it.Is.Key]; i >= last || i <= call { // else another one is before it in the request only
-		f.gone[i], f.behind[last] = true, append(f.behind[last], newLine{line: i})
+		f.gone[i], f.moved[i], f.behind[last] = true, true, append(f.behind[last], newLine{line: i})
 	}
 	return nil
 }
 
 // leavingIDs are the ids that no line has afterwards.
 func (f *rewrite) leavingIDs() map[filelog.Name]bool {
-	count := map[filelog.Name]int{}
+	leave := map[filelog.Name]bool{}
 	for i := range f.gone {
-		count[f.nodes[i].id]++
+		leave[f.nodes[i].id] = true
 	}
-	for _, list := range f.behind {
-		for _, l := range list {
-			if l.result == nil {
-				count[f.nodes[l.line].id]--
-			}
+	for i := range f.nodes {
+		if !f.gone[i] || f.moved[i] {
+			delete(leave, f.nodes[i].id)
 		}
 	}
-	leave := map[filelog.Name]bool{}
-	for id, n := range count {
-		leave[id] = n > 0 && n == f.ids[id]
-	}
+	delete(leave, 0)
 	return leave
 }
 
@@ -176,7 +172,7 @@ func (f *rewrite) collectSplices() ([]filelog.Splice, error) {
 		}
 		var sets []mend
 		if n.id != 0 && !f.gone[i] {
-			if parent := n.parent; leave[parent] && parent != 0 || added != 0 && parent != added {
+			if parent := n.parent; leave[parent] || added != 0 && parent != added {
 				changes, sets = true, append(sets, mend{pointer: "/parentId", value: f.parentValue(last)})
 			}
 			last, added = n.id, 0
