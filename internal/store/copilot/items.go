@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -249,7 +250,7 @@ func (r *reader) fileFaults() (list []session.Fault) {
 	if lost > 0 {
 		list = append(list, session.Fault{Kind: session.BrokenChain, Field: "parentId", Harmless: true, Detail: fmt.Sprintf("%d lines name one before them that does not exist, the first of them %s: lines may have been lost there. Copilot CLI does not mind.", lost, r.nameLine(first, ""))})
 	}
-	if !r.began {
+	if !slices.ContainsFunc(r.nodes, func(n node) bool { return n.kind == start }) {
 		list = append(list, session.Fault{Kind: session.OutOfSchema, Unloads: true, Field: firstLine, Default: new("session.start"), Detail: "the first line, session.start, is missing, so Copilot CLI does not load the session: Session file is corrupted or incompatible"})
 	}
 	answered := map[*filelog.Run][]string{}

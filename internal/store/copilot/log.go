@@ -164,7 +164,6 @@ type log struct {
 	trouble map[int]*trouble // by the line
 	runs    []*filelog.Run
 	newer   bool // written by a version that names agents
-	began   bool // its first line is there
 }
 
 // readLog reads all lines of a file once.
@@ -220,8 +219,6 @@ func (l *log) fillNode(i int, n *node, e *event) {
 	n.run, n.call, n.under, n.turn = l.Name(e.text("interactionId")), l.Name(e.text("toolCallId")), l.Name(e.text("parentToolCallId")), l.Name(e.text("turnId"))
 	n.hidden, l.newer = string(e.Ephemeral) == "true", l.newer || n.agent != 0
 	switch n.kind {
-	case start:
-		l.began = true
 	case prompt:
 		l.from[i], n.delegated = strings.CutPrefix(e.text("source"), "agent-")
 		l.asked[i] = task{said: session.DigestOf(e.text("content"))}

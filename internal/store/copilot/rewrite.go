@@ -208,17 +208,17 @@ func (f *rewrite) collectSplices() ([]filelog.Splice, error) {
 
 func (f *rewrite) parentValue(id filelog.Name) string { return cmp.Or(quoted(f.Text(id)), "null") }
 
-// lineAt is a line with what is set of it.
-func (f *rewrite) lineAt(i int, sets ...mend) ([]byte, error) {
+// lineAt is a line with what is set of it, and at last what else is.
+func (f *rewrite) lineAt(i int, last ...mend) ([]byte, error) {
 	text, err := f.text.Line(f.nodes[i].Span)
 	if err != nil {
 		return nil, err
 	}
-	sets = append(sets, f.sets[i]...)
+	text = mended(text, f.sets[i]...)
 	if a, goes := f.homes[i]; goes {
-		sets = append(sets, f.labelsOf(f.nodes[i].kind, a)...)
+		text = mended(text, f.labelsOf(f.nodes[i].kind, a)...)
 	}
-	return bytes.Clone(mended(text, sets...)), nil
+	return bytes.Clone(mended(text, last...)), nil
 }
 
 // labelsOf make a line one of an agent.
