@@ -218,6 +218,9 @@ func (r *reader) faultsOf(i int, text []byte) []session.Fault {
 	return list
 }
 
+// said are the values that are texts of people and models, of which a plan has none.
+var said = []string{"/data/content", "/data/agentDescription"}
+
 // misfits are the faults of a line that the runtime cannot load.
 func (r *reader) misfits(i int) (list []session.Fault) {
 	t := r.trouble[i]
@@ -225,8 +228,12 @@ func (r *reader) misfits(i int) (list []session.Fault) {
 		return nil
 	}
 	for _, m := range t.mends {
+		value := m.value
+		if slices.Contains(said, m.pointer) && len(value) > len(`""`) {
+			value = "what the session says of it elsewhere"
+		}
 		f := session.Fault{
-			Kind: session.OutOfSchema, Unloads: true, Field: r.nameLine(i, m.pointer), Default: &m.value, Guess: m.guess,
+			Kind: session.OutOfSchema, Unloads: true, Field: r.nameLine(i, m.pointer), Default: &value, Guess: m.guess,
 			Detail: fmt.Sprintf("%s does not fit at %s, so Copilot CLI does not load the session: Session file is corrupted (line %d: %s)", r.nameLine(i, ""), m.pointer, r.nodes[i].number, m.says),
 		}
 		if list = append(list, f); t.gone { // the first one is enough to take it out

@@ -101,6 +101,11 @@ func (f *rewrite) setValue(e session.Edit) error {
 		if e.Value != nil {
 			m.value = *e.Value
 		}
+		for _, found := range f.mendsOf(i) {
+			if found.pointer == m.pointer { // of which a plan may hold no text
+				m = found
+			}
+		}
 		f.sets[i] = append(f.sets[i], m)
 	default:
 		return refuse("nothing sets %s", e.Field)
