@@ -56,19 +56,7 @@ func (l *log) arrangeLines(of int32) (list []int) {
 			}
 		}
 	}
-	for at, i := range l.lines[of] { // what the runtime wrote of a call when it was resumed is lost at the next resume
-		n := &l.nodes[i]
-		if !resumed[i] || n.placed {
-			continue
-		}
-		if n.stale = real[n.call]; n.stale {
-			continue
-		}
-		n.passed = true
-		if s, found := l.lastCall(l.lines[of][:at], n.call, answers); found {
-			pair(s, i)
-		}
-	}
+	l.placeInterrupted(l.lines[of], resumed, real, answers)
 	for _, i := range l.lines[of] {
 		if n := &l.nodes[i]; !n.placed && (n.kind.isSent() || n.kind == unread) {
 			list = append(list, i)
@@ -80,6 +68,23 @@ func (l *log) arrangeLines(of int32) (list []int) {
 		}
 	}
 	return list
+}
+
+// placeInterrupted places what the runtime wrote of calls when it was resumed, which is lost at the next resume.
+func (l *log) placeInterrupted(lines []int, resumed map[int]bool, real map[filelog.Name]bool, answers map[slot]int) {
+	for at, i := range lines {
+		n := &l.nodes[i]
+		if !resumed[i] || n.placed {
+			continue
+		}
+		if n.stale = real[n.call]; n.stale {
+			continue
+		}
+		n.passed = true
+		if s, found := l.lastCall(lines[:at], n.call, answers); found {
+			answers[s], n.placed = i, true
+		}
+	}
 }
 
 // callAt is the call of a slot.
