@@ -386,13 +386,9 @@ func (d *draft) composeItem(e session.Edit) (session.Item, error) {
 		it.Branch, it.Scope, it.Invocation = made.Branch, made.Scope, made.Invocation
 		it.Flags |= made.Flags & session.BySegments // its record is made like that of the call
 	}
-	text := n.Text
-	if n.TextFrom != (session.Ref{}) {
-		from := d.findRecord(n.TextFrom)
-		if from == nil || from.Value.(*entry).Body == nil {
-			return it, fmt.Errorf("the text of %s does not exist", n.TextFrom.Row())
-		}
-		text = from.Value.(*entry).Body.Text
+	text, err := d.textOfNew(n)
+	if err != nil {
+		return it, err
 	}
 	it.Text = session.DigestOf(text)
 	if n.Role == session.Tool {
@@ -406,6 +402,23 @@ func (d *draft) composeItem(e session.Edit) (session.Item, error) {
 		it.Text = 0
 	}
 	return it, nil
+}
+
+// textOfNew is the text of a new item.
+func (d *draft) textOfNew(n *session.NewItem) (string, error) {
+	if n.TextFrom == (session.Ref{}) {
+		return n.Text, nil
+	}
+	if of := d.byID[n.TextFrom.Session]; of != nil && n.TextFrom.Table == session.TableBackups {
+		if text, kept := of.KeptTexts()[n.TextFrom.Row()]; kept {
+			return text, nil
+		}
+	}
+	from := d.findRecord(n.TextFrom)
+	if from == nil || from.Value.(*entry).Body == nil {
+		return "", fmt.Errorf("the text of %s does not exist", n.TextFrom.Row())
+	}
+	return from.Value.(*entry).Body.Text, nil
 }
 
 // splitOff makes a session out of nothing that belongs to whom another one does: a

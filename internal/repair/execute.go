@@ -458,12 +458,15 @@ func (o *origin) placeOf(r session.Ref) session.Place {
 	return session.Place{Session: r.Session, Item: -1}
 }
 
-// itemsByRow are the items of a tree by the rows of their records.
+// itemsByRow are the items of a tree by the rows of their records, and what backups of the runtime hold.
 func itemsByRow(tree *session.Tree) map[string]*session.Item {
 	items := make(map[string]*session.Item, tree.Items())
 	for _, s := range tree.Sessions {
 		for i := range s.Items {
 			items[wholeRow(s.ItemRef(i))] = &s.Items[i]
+		}
+		for row, text := range s.KeptTexts() {
+			items[row] = &session.Item{Body: &session.Body{Text: text}}
 		}
 	}
 	return items

@@ -92,7 +92,7 @@ type NewItem struct {
 	CallID   string `json:"call_id,omitempty"`  // Tool
 	IsError  bool   `json:"is_error,omitempty"` // Tool
 	Text     string `json:"text,omitempty"`     //
-	TextFrom Ref    `json:"text_from,omitzero"` // the item whose text is used instead
+	TextFrom Ref    `json:"text_from,omitzero"` // the record whose text is used instead: an item, or of TableBackups
 	Prologue bool   `json:"prologue,omitempty"` // the task and start messages of a child, rebuilt from Edit.Call
 	Rule     string `json:"rule"`               // the rule that adds it: part of the synthetic marker
 	Restored bool   `json:"restored,omitempty"` // a real text put back in its place, not a placeholder

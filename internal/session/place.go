@@ -18,6 +18,9 @@ const TableSessions = "sessions"
 // session; its key is the line number, from 1.
 const TableLines = "lines"
 
+// TableBackups is the table of a Ref to a record that only a backup of the runtime holds.
+const TableBackups = "backups"
+
 // Ref addresses one record of a store: what a finding points at and what an
 // edit changes. The store itself is known from the context.
 type Ref struct {

@@ -246,6 +246,8 @@ func (b *builder) isUnsent(s *rules.Subject, item int) (unsent bool, why string)
 		return true, "the runtime skips it"
 	case !it.OnWire():
 		return true, "" // its flags say why
+	case it.Passed:
+		return true, "the runtime passes over it"
 	case s.LeavesOut(item) && len(it.Results) == 0:
 		return true, "the runtime leaves out what comes between a call and its result at the end"
 	case s.LeavesOut(item):

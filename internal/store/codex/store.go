@@ -77,6 +77,7 @@ var tops = []string{"sessions", "archived_sessions"}
 // visitFiles visits the rollouts of a folder, compressed ones among them, until each is false: of
 // that of Codex, or of one of those in which it sorts them.
 func visitFiles(root *os.Root, each func(name string) bool) (unread error) {
+	more := true
 	look := func(top string) {
 		_ = fs.WalkDir(root.FS(), top, func(name string, e fs.DirEntry, err error) error { // which returns none
 			switch {
@@ -84,7 +85,10 @@ func visitFiles(root *os.Root, each func(name string) bool) (unread error) {
 				unread = cmp.Or(unread, err)
 			case e.IsDir() && name != top && strings.Trim(e.Name(), "0123456789") != "":
 				return fs.SkipDir
-			case !e.IsDir() && strings.HasPrefix(e.Name(), prefix) && strings.HasSuffix(strings.TrimSuffix(e.Name(), packed), ending) && !each(name):
+			case !e.IsDir() && strings.HasPrefix(e.Name(), prefix) && strings.HasSuffix(strings.TrimSuffix(e.Name(), packed), ending):
+				more = each(name)
+			}
+			if !more {
 				return fs.SkipAll
 			}
 			return nil
@@ -92,7 +96,7 @@ func visitFiles(root *os.Root, each func(name string) bool) (unread error) {
 	}
 	home := false
 	for _, top := range tops {
-		if info, err := root.Stat(top); err == nil && info.IsDir() {
+		if info, err := root.Stat(top); more && err == nil && info.IsDir() {
 			look(top)
 			home = true
 		}
@@ -105,18 +109,11 @@ func visitFiles(root *os.Root, each func(name string) bool) (unread error) {
 
 // detectRollouts looks into the first lines of the first files.
 func detectRollouts(ctx context.Context, src *store.Source) store.Detection {
-	const enough = 20
-	right, n := src.Stream != nil && looksRight(ctx, filelog.Over(src.Stream)), 0
-	if src.Folder != nil {
-		_ = visitFiles(src.Folder, func(name string) bool {
-			if log, err := filelog.Open(src.Folder, name); err == nil {
-				right = looksRight(ctx, log)
-				_ = log.Close()
-			}
-			n++
-			return !right && n < enough
-		})
-	}
+	names := func(yield func(string) bool) { _ = visitFiles(src.Folder, yield) }
+	right := filelog.Recognize(ctx, src.Stream, src.Folder, names, func(text []byte) bool {
+		l, wrong := parseLine(text)
+		return wrong == "" && l.Time != "" && l.Payload.Kind() == '{' && slices.Contains(lineTypes, l.Type)
+	})
 	if !right {
 		return store.Detection{}
 	}
@@ -128,22 +125,6 @@ func hasNoRollout(src *store.Source) bool {
 	none := true
 	unread := visitFiles(src.Folder, func(string) bool { none = false; return false })
 	return none && unread == nil
-}
-
-// looksRight reports whether one of the first lines of a file is one that only Codex writes.
-func looksRight(ctx context.Context, log *filelog.Log) bool {
-	const enough = 50
-	n := 0
-	for at, err := range log.Lines(ctx) {
-		l, wrong := parseLine(at.Text)
-		if n++; err != nil || n > enough {
-			break
-		}
-		if wrong == "" && l.Time != "" && l.Payload.Kind() == '{' && slices.Contains(lineTypes, l.Type) {
-			return true
-		}
-	}
-	return false
 }
 
 // homeOf is the folder of Codex that a rollout or a folder lies in, and how names there begin that
@@ -326,16 +307,11 @@ func (c *codex) wantTrees(is func(r *rollout) bool) {
 // keepNewest leaves the rollouts that were written to last, and those of their trees, where those
 // of so many bytes are enough. A folder that is a few times as large is read in full.
 func (c *codex) keepNewest() {
-	const worthIt = 4
-	enough, latest := c.opts.Newest, map[*rollout]bool{}
-	if enough == 0 || c.facts.Bytes < worthIt*enough {
+	latest, left := store.KeepNewest(c.list, c.opts.Newest, func(r *rollout) (int64, time.Time) { return r.size, r.last })
+	if left == 0 {
 		return
 	}
-	for _, r := range slices.SortedFunc(slices.Values(c.list), func(a, b *rollout) int { return b.last.Compare(a.last) }) {
-		latest[r] = enough > 0
-		enough -= r.size
-	}
-	c.wantTrees(func(r *rollout) bool { return latest[r] })
+	c.wantTrees(func(r *rollout) bool { return slices.Contains(latest, r) })
 	for _, wanted := range c.wanted {
 		if !wanted {
 			c.facts.Left++
