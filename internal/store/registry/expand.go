@@ -58,6 +58,9 @@ func ExpandPath(ctx context.Context, path, kind string) (Expansion, error) {
 	}
 	found, err := folderMeans(ctx, path, kind)
 	if err == nil && len(found.Stores) == 0 {
+		err = unreadError(path)
+	}
+	if err == nil && len(found.Stores) == 0 {
 		err = problem.New(problem.Unreadable, "Files ending in "+strings.Join(Endings, ", ")+" are looked at: name the file itself if it has another ending.",
 			"no session store in %s (subfolders are not searched; try %s)", path, shell.Word(filepath.Join(path, "**", "*.db")))
 	}
@@ -419,7 +422,33 @@ func isEmpty(ctx context.Context, kind *store.Kind, path string) bool {
 		return false
 	}
 	defer func() { _ = src.closeFiles() }()
-	return kind.Empty(&src.Source)
+	return kind.Empty(&src.Source) && unreadError(path) == nil
+}
+
+// unreadError is the problem with a folder without a store, if something in it may not be read that could
+// be one: a folder, or a file of JSON lines. It does not look at so much that it takes long.
+func unreadError(folder string) (found error) {
+	const enough = 1000
+	n := 0
+	_ = filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error { // which returns none
+		if err == nil && e.Type().IsRegular() && filepath.Ext(path) == ".jsonl" {
+			var f *os.File
+			if f, err = os.Open(path); err == nil {
+				_ = f.Close() // nothing was read
+			}
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			found = &problem.Error{
+				Class: problem.Unreadable, Err: err, Next: "Run sessctl as the user who owns it.",
+				What: fmt.Sprintf("no session store was found in %s, and %s cannot be read: %s", folder, path, problem.Reason(err)),
+			}
+		}
+		if n++; found != nil || n >= enough {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
 }
 
 // isPresent reports whether something is at a path. A link that leads nowhere counts, and
