@@ -165,8 +165,10 @@ func folderMeans(ctx context.Context, path, kind string) (Expansion, error) {
 	case err != nil:
 		return Expansion{}, err
 	case sure == store.Certain:
-		found.Others = nil // they are the runtime's
-		itself.addStores(found)
+		// What is sound is the runtime's own, and so may be what is not, as an index that it makes anew.
+		unknown := func(file string) bool { return sureOf(ctx, file, "") == store.No }
+		itself.Others = slices.DeleteFunc(slices.Clone(found.Stores), func(file string) bool { return !unknown(file) })
+		itself.Stores = append(itself.Stores, slices.DeleteFunc(found.Stores, unknown)...)
 		return itself, nil
 	case len(found.Stores) == 0 && sure == store.Maybe:
 		found.Stores = itself.Stores
