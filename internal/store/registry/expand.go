@@ -398,18 +398,25 @@ func Locations(ctx context.Context, home string) []Location {
 	return list
 }
 
-// DefaultStores are the paths of the stores that are found at the default places.
-func DefaultStores(ctx context.Context, home string) ([]string, error) {
+// DefaultStores are the paths of the stores that are found at the default places: those of a kind, "" for
+// all.
+func DefaultStores(ctx context.Context, home, kind string) ([]string, error) {
 	var found, looked []string
 	for _, l := range Locations(ctx, home) {
+		if kind != "" && l.Kind.Name != kind && (!l.Found || sureOf(ctx, l.Path, kind) == store.No) {
+			continue
+		}
 		looked = append(looked, l.Path)
 		if l.Found {
 			found = append(found, l.Path)
 		}
 	}
-	if len(found) == 0 {
-		return nil, problem.New(problem.Unreadable, "Name the store on the command line. `sessctl stores` lists the kinds of stores and where they are.",
-			"no session store found (looked at %s)", strings.Join(looked, ", "))
+	const next = "Name the store on the command line. `sessctl stores` lists the kinds of stores and where they are."
+	switch {
+	case len(looked) == 0:
+		return nil, problem.New(problem.Unreadable, next, "stores of kind %s have no usual place", kind)
+	case len(found) == 0:
+		return nil, problem.New(problem.Unreadable, next, "no session store found (looked at %s)", strings.Join(looked, ", "))
 	}
 	return DistinctPaths(found), nil // the current folder may be one of the places
 }
