@@ -168,4 +168,10 @@ func TestLongAnswersOfTheServer(t *testing.T) {
 	if shown != 120 {
 		t.Errorf("%d of 120 messages", shown)
 	}
+	if doc, wrong := called(t, session, "find", map[string]any{"store": 1, "words": "word", "cursor": -99, "limit": 2}); wrong != "" || len(doc["hits"].([]any)) != 2 {
+		t.Errorf("from before the beginning: %v %s", doc, wrong)
+	}
+	if doc, wrong := called(t, session, "find", map[string]any{"store": 1, "words": ""}); !strings.Contains(wrong, "there is nothing to look for") {
+		t.Errorf("no words: %v %s", doc, wrong)
+	}
 }

@@ -125,7 +125,11 @@ func (p *program) knownCommand(root *cobra.Command, args []string) error {
 		return nil
 	}
 	next := "`sessctl --help` lists the commands."
-	if similar := slices.Compact(root.SuggestionsFor(args[0])); len(similar) > 0 {
+	similar := slices.Compact(root.SuggestionsFor(args[0]))
+	if i := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return slices.Contains(c.SuggestFor, args[0]) }); i >= 0 {
+		similar = []string{root.Commands()[i].Name()} // another word for it, whatever is spelled like it
+	}
+	if len(similar) > 0 {
 		next = "Did you mean `sessctl " + strings.Join(similar, "` or `sessctl ") + "`? " + next
 	}
 	return problem.New(problem.Usage, next, "there is no command %q", args[0])

@@ -112,7 +112,7 @@ func runWhy(ctx context.Context, p *program, args []string, pasted bool) error {
 		return w.printDiagnosis(&why.Diagnosis{Asked: asked, Verdict: why.Elsewhere}, nil)
 	}
 	if len(w.paths) == 0 {
-		if w.paths, err = registry.DefaultStores(ctx, p.home); err != nil {
+		if w.paths, err = registry.DefaultStores(ctx, p.home, p.config.Store); err != nil {
 			nothing := w.unopenedDiagnosis(err)
 			nothing.Verdict = why.NotFound
 			if asked != nil && asked.Kind != errtext.Unknown {

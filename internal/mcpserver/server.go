@@ -3,6 +3,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -107,8 +108,8 @@ func (s *Server) newServer() *mcp.Server {
 		return in.Store, in.page, append(args, "view", "", in.Session)
 	})
 	addTool(s, server, "find", "Find the messages that hold some words.", func(in findInput) (int, page, []string) {
-		args := flags("--agent", in.Agent, "--tool", in.Tool, "--redact", !s.Texts, "--limit", strconv.Itoa(in.Cursor+in.most()+1))
-		return in.Store, in.page, append(args, "find", in.Words)
+		args := flags("--agent", in.Agent, "--tool", in.Tool, "--redact", !s.Texts, "--limit", strconv.Itoa(max(in.Cursor, 0)+in.most()+1))
+		return in.Store, in.page, append(args, "find", cmp.Or(in.Words, " ")) // "" would stand for the store
 	})
 	addTool(s, server, "plan_repair", "Show what a repair would do. It is carried out by a person, with the command of the answer.", func(in sessionInput) (int, page, []string) {
 		return in.Store, in.page, append(flags("--session", in.Session, "--dry-run", true), "repair")

@@ -281,3 +281,19 @@ func TestLive(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestOrdinals: a number below zero is one like any other, and none comes after the greatest.
+func TestOrdinals(t *testing.T) {
+	lines := []string{says("user", "one"), says("assistant", "a"), says("user", "two"), says("assistant", "b")}
+	home, file := rollout(t, lines...)
+	healthy := read(t, file)
+	write(t, file, strings.Replace(healthy, `"ordinal":3`, `"ordinal":-3`, 1))
+	if plan, receipt, err := repairtest.Repair(home); err != nil || receipt == nil || read(t, file) != healthy {
+		t.Errorf("%v%s", err, repairtest.Told(plan))
+	}
+	home, file = rollout(t, lines...)
+	write(t, file, strings.Replace(healthy, `"ordinal":3`, `"ordinal":9223372036854775807`, 1))
+	if plan, receipt, err := repairtest.Repair(home); err != nil || receipt != nil || !strings.Contains(repairtest.Told(plan), "no number comes after that of line 4") {
+		t.Errorf("%v%s", err, repairtest.Told(plan))
+	}
+}

@@ -281,8 +281,11 @@ func (w *rewrite) composeLine(at *filelog.Line, rec filelog.Record) error {
 		return nil
 	}
 	is := *l.Ordinal
+	if is == math.MaxInt64 && at.Number < w.from {
+		return errors.New("no number comes after that of line " + strconv.FormatInt(at.Number, 10))
+	}
 	if at.Number >= w.from && w.next >= 0 && is != w.next {
-		if is < w.of.Start {
+		if w.of.Start > 0 && is < w.of.Start {
 			return errors.New("lines that are copies of the parent's would get other numbers, and the first line says where they end")
 		}
 		text, err := jsonedit.SetValue(slices.Clone(at.Text), "/ordinal", strconv.AppendInt(nil, w.next, 10))

@@ -208,6 +208,9 @@ func unknownError(ctx context.Context, src *store.Source) error {
 	}
 	next := "sessctl reads these kinds of stores: " + strings.Join(titles, ", ") + ". See `sessctl stores`."
 	if src.Folder != nil {
+		if err := unreadError(src.Path); err != nil {
+			return err
+		}
 		return problem.New(problem.Unreadable, next, "%s is a folder, but not one in which a runtime keeps its sessions", src.Path)
 	}
 	if src.DB == nil {
