@@ -95,7 +95,7 @@ func checkFields(name, pointer string, object map[string]jsontext.Value) (flaws 
 		switch {
 		case !there && !f.absent:
 			flaws = append(flaws, mend{pointer: at, says: "missing field `" + f.name + "`", wanted: true})
-		case there && !(f.null && v.Kind() == 'n') && !fits(v, f.kind):
+		case there && (!f.null || v.Kind() != 'n') && !fits(v, f.kind):
 			flaws = append(flaws, mend{pointer: at, says: "invalid type: " + describeValue(v) + ", expected " + forms[f.kind].name, wanted: !f.absent})
 		case there && schema()[name+"/"+f.name] != nil && f.kind == 'o' && v.Kind() == '{':
 			flaws = append(flaws, checkFields(name+"/"+f.name, at, membersOf(v))...)
