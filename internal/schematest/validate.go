@@ -118,3 +118,14 @@ func nameOf(first, last any) string {
 	}
 	return ""
 }
+
+// RequireValid is Validate for tests that print.
+func RequireValid(t interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}, text []byte) {
+	t.Helper()
+	if name, err := Validate(text); err != nil {
+		t.Fatalf("this is no %s: %v\n%s", name, err, text)
+	}
+}
