@@ -31,11 +31,8 @@ type checkDocument struct {
 }
 
 type jsonStore struct {
-	Path string `json:"path"` // as it was named; `-` is standard input
-	// `docker-agent`, `adk`, `spring-ai-session`, `kagent`, `crush`, `goose`, `mastra`,
-	// `openai-agents`, `opencode`, `claude-code`, `copilot-cli`, `codex`, `loom`, `canonical`:
-	// `sessctl stores` lists all
-	Kind       string `json:"kind"`
+	Path       string `json:"path"`                // as it was named; `-` is standard input
+	Kind       string `json:"kind"`                // what `--store` takes: `sessctl stores` lists all
 	Generation string `json:"generation,omitzero"` // of the schema: `018`
 	Bytes      int64  `json:"bytes"`               // size of the file
 	Sessions   int    `json:"sessions"`            // sessions that were checked, sub-sessions included
