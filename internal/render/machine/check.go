@@ -48,7 +48,7 @@ type jsonStore struct {
 }
 
 type jsonFinding struct {
-	Type     string `json:"type,omitzero"`
+	Type     string `json:"type,omitzero"`    // in ndjson only
 	Rule     string `json:"rule"`             // its id: `SC701`
 	Name     string `json:"name"`             // of the rule: `leak-duplicate`
 	Severity string `json:"severity"`         // `error`, `warning` or `info`
@@ -261,7 +261,7 @@ type jsonJudgement struct {
 
 // jsonRequest is what a provider answers to the next request of a session.
 type jsonRequest struct {
-	Store   string `json:"store"` // with `--explain-request`, for each profile: the answer to the next request of the session
+	Store   string `json:"store"`
 	Profile string `json:"profile"`
 	Why     string `json:"why,omitzero"` // what in the session points to the profile; left out when `--profile` named it
 	Verdict string `json:"verdict"`      // `accept`, `risk` (some models or servers refuse it) or `reject`

@@ -14,7 +14,7 @@ import (
 const findSchema = "sessctl.find/1"
 
 type foundHit struct {
-	Type    string `json:"type,omitzero"`
+	Type    string `json:"type,omitzero"`  // in ndjson only
 	Store   string `json:"store"`          // path of the store
 	Root    string `json:"root"`           // id of the root session
 	Session string `json:"session"`        // where the message is

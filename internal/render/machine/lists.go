@@ -18,8 +18,8 @@ import (
 const lsSchema = "sessctl.ls/1"
 
 type lsRow struct {
-	Type        string    `json:"type,omitzero"`
-	Store       string    `json:"store"` // path of the store
+	Type        string    `json:"type,omitzero"` // in ndjson only
+	Store       string    `json:"store"`         // path of the store
 	ID          string    `json:"id"`
 	Parent      string    `json:"parent,omitzero"`  // left out for a root session
 	Title       string    `json:"title,omitzero"`   // left out when it has none

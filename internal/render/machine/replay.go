@@ -43,8 +43,8 @@ type replayTail struct {
 
 // replayEvent is a row.
 type replayEvent struct {
-	Type string `json:"type,omitzero"`
-	Line int64  `json:"line"` // line of the recording, from 1
+	Type string `json:"type,omitzero"` // in ndjson only
+	Line int64  `json:"line"`          // line of the recording, from 1
 	// the line of the last one, of several events that are shown together; else left out
 	LastLine int64 `json:"last_line,omitzero"`
 	// how many they are; left out for a single one. Without `--all`, equal events in a row are shown

@@ -282,7 +282,7 @@ type laneStep struct {
 	To   *int   `json:"to,omitzero"`
 	Kind string `json:"kind"`          // `message`, `call`, `result` or `leaked`
 	Call string `json:"call,omitzero"` // id, of a call or a result
-	// calls of the same tool behind it that have no step of their own; left out when there are none
+	// calls of the same tool after it that have no step of their own; left out when there are none
 	More int `json:"more,omitzero"`
 }
 
