@@ -190,19 +190,19 @@ func (r *scriptRunner) sessctl(ts *testscript.TestScript, args []string) (code i
 	before := jsonFiles(ts)
 	var out, said bytes.Buffer
 	code = cmd.Main(args, in, io.MultiWriter(ts.Stdout(), &out), io.MultiWriter(ts.Stderr(), &said), ts.Getenv)
-	r.validate(ts, "stdout", out.Bytes())
-	r.validate(ts, "stderr", said.Bytes())
+	r.validateText(ts, "stdout", out.Bytes())
+	r.validateText(ts, "stderr", said.Bytes())
 	for file, text := range jsonFiles(ts) {
 		if text != before[file] {
-			r.validate(ts, file, []byte(text))
+			r.validateText(ts, file, []byte(text))
 		}
 	}
 	return code
 }
 
-// validate holds what sessctl wrote against its schema, if it is JSON.
-func (r *scriptRunner) validate(ts *testscript.TestScript, where string, text []byte) {
-	name, err := schematest.Validate(text)
+// validateText holds what sessctl wrote against its schema, if it is JSON.
+func (r *scriptRunner) validateText(ts *testscript.TestScript, where string, text []byte) {
+	name, err := schematest.ValidateOutput(text)
 	if err != nil {
 		ts.Fatalf("%s is no %s: %v", where, name, err)
 	}

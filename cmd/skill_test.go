@@ -39,7 +39,7 @@ func TestTheSkill(t *testing.T) {
 		if code := Main(args, strings.NewReader(""), &out, &wrong, func(string) string { return "" }); code != exitFindings {
 			t.Errorf("%v ends with %d: %s", args, code, wrong.String())
 		}
-		name, err := schematest.Validate(out.Bytes())
+		name, err := schematest.ValidateOutput(out.Bytes())
 		if printed = append(printed, name); err != nil {
 			t.Errorf("%v: %v", args, err)
 		}

@@ -42,7 +42,7 @@ func TestSchema(t *testing.T) {
 	}
 	first := line(reflect.TypeFor[sealedHeader](), recordRepair)
 	first.Is["schema"] = ReceiptSchema
-	new(schematest.Maker).Hold(t, *update, schematest.Schema{Name: "receipt", Title: "a line of a receipt, which sessctl undo takes (docs/repair.md)", Forms: []schematest.Form{
+	new(schematest.Maker).HoldSchemas(t, *update, schematest.Schema{Name: "receipt", Title: "a line of a receipt, which sessctl undo takes (docs/repair.md)", Forms: []schematest.Form{
 		first, line(reflect.TypeFor[sealedBatch](), recordBatch), line(reflect.TypeFor[sealedEnd](), recordEnd),
 		line(reflect.TypeFor[sealedNote](), recordUndo), line(reflect.TypeFor[sealedNote](), recordUndone),
 	}})

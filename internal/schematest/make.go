@@ -42,15 +42,16 @@ type Form struct {
 type Maker struct {
 	Types    map[reflect.Type]*jsonschema.Schema // of types that print themselves
 	Describe func(of reflect.Type, member string) string
-	comments map[string]map[string]string // of the fields of types, by package
+	comments map[string]map[string]string        // of the fields of types, by package
+	known    map[reflect.Type]*jsonschema.Schema // Types, and those that every form has
 	nulls    bool
 }
 
 // address is where the schemas are published: the id of one is this with its name.
 const address = "https://raw.githubusercontent.com/sessctl/sessctl/main/docs/schema/"
 
-// Hold compares the published schemas with the types, or writes them.
-func (m *Maker) Hold(t *testing.T, update bool, schemas ...Schema) {
+// HoldSchemas compares the published schemas with the types, or writes them.
+func (m *Maker) HoldSchemas(t *testing.T, update bool, schemas ...Schema) {
 	t.Helper()
 	for _, s := range schemas {
 		path := filepath.Join(projectFolder(t), "docs", "schema", s.Name+".json")
@@ -97,19 +98,19 @@ func (m *Maker) makeSchema(t *testing.T, s Schema) []byte {
 func (m *Maker) MakeForm(t *testing.T, f Form) *jsonschema.Schema {
 	t.Helper()
 	m.nulls = f.Nulls
-	types := map[reflect.Type]*jsonschema.Schema{
+	m.known = map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[time.Time]():       {Type: "string", Format: "date-time"},
 		reflect.TypeFor[jsontext.Value]():  {},
 		reflect.TypeFor[json.RawMessage](): {},
 		reflect.TypeFor[[]byte]():          {Type: "string", ContentEncoding: "base64"},
 	}
-	maps.Copy(types, m.Types)
-	addTextTypes(f.Of, types)
-	form, err := jsonschema.ForType(f.Of, &jsonschema.ForOptions{TypeSchemas: types})
+	maps.Copy(m.known, m.Types)
+	m.addTextTypes(f.Of)
+	form, err := jsonschema.ForType(f.Of, &jsonschema.ForOptions{TypeSchemas: m.known})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.describe(t, form, f.Of, types)
+	m.describeMembers(t, form, f.Of)
 	for member, of := range f.Holds {
 		held := m.MakeForm(t, Form{Of: of, Nulls: true})
 		held.Description = form.Properties[member].Description
@@ -128,33 +129,33 @@ func (m *Maker) MakeForm(t *testing.T, f Form) *jsonschema.Schema {
 }
 
 // addTextTypes adds the types that print themselves as text.
-func addTextTypes(t reflect.Type, types map[reflect.Type]*jsonschema.Schema) {
+func (m *Maker) addTextTypes(t reflect.Type) {
 	switch {
-	case types[t] != nil:
+	case m.known[t] != nil:
 	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
-		types[t] = &jsonschema.Schema{Type: "string"}
+		m.known[t] = &jsonschema.Schema{Type: "string"}
 	case t.Kind() == reflect.Pointer, t.Kind() == reflect.Slice, t.Kind() == reflect.Map:
-		addTextTypes(t.Elem(), types)
+		m.addTextTypes(t.Elem())
 	case t.Kind() == reflect.Struct:
 		for f := range t.Fields() {
 			if f.Tag.Get("json") != "-" {
-				addTextTypes(f.Type, types)
+				m.addTextTypes(f.Type)
 			}
 		}
 	}
 }
 
-// describe gives the members of a schema what comments say of the fields. Other members may come
-// with later versions. What is left out when it is empty is never null.
-func (m *Maker) describe(t *testing.T, s *jsonschema.Schema, of reflect.Type, types map[reflect.Type]*jsonschema.Schema) {
+// describeMembers gives the members of a schema what comments say of the fields. Other members may
+// come with later versions. What is left out when it is empty is never null.
+func (m *Maker) describeMembers(t *testing.T, s *jsonschema.Schema, of reflect.Type) {
 	t.Helper()
 	for of.Kind() == reflect.Pointer {
 		of = of.Elem()
 	}
 	switch {
-	case types[of] != nil:
+	case m.known[of] != nil:
 	case of.Kind() == reflect.Slice, of.Kind() == reflect.Array:
-		m.describe(t, s.Items, of.Elem(), types)
+		m.describeMembers(t, s.Items, of.Elem())
 		dropNull(s.Items)
 	case of.Kind() == reflect.Struct:
 		s.AdditionalProperties = nil
@@ -168,12 +169,12 @@ func (m *Maker) describe(t *testing.T, s *jsonschema.Schema, of reflect.Type, ty
 			seen[name] = true
 			switch {
 			case options == "embed":
-				m.embed(t, s, f, types)
+				m.embedMembers(t, s, f)
 			case f.Anonymous || member == nil:
 			case name == "type" && left: // of a line; in a list it is left out
 				delete(s.Properties, name)
 			default:
-				m.describe(t, member, f.Type, types)
+				m.describeMembers(t, member, f.Type)
 				if m.Types[f.Type] == nil && (left || !m.nulls) {
 					dropNull(member)
 				}
@@ -187,8 +188,9 @@ func (m *Maker) describe(t *testing.T, s *jsonschema.Schema, of reflect.Type, ty
 	}
 }
 
-// embed puts the members of a field into the schema of its struct, or lets there be any other ones.
-func (m *Maker) embed(t *testing.T, s *jsonschema.Schema, f reflect.StructField, types map[reflect.Type]*jsonschema.Schema) {
+// embedMembers puts the members of a field into the schema of its struct, or lets any others be
+// there.
+func (m *Maker) embedMembers(t *testing.T, s *jsonschema.Schema, f reflect.StructField) {
 	t.Helper()
 	part := s.Properties[f.Name]
 	drop := func(list []string) []string {
@@ -196,11 +198,11 @@ func (m *Maker) embed(t *testing.T, s *jsonschema.Schema, f reflect.StructField,
 	}
 	delete(s.Properties, f.Name)
 	s.Required, s.PropertyOrder = drop(s.Required), drop(s.PropertyOrder)
-	if types[f.Type] != nil {
+	if m.known[f.Type] != nil {
 		s.AdditionalProperties = &jsonschema.Schema{}
 		return
 	}
-	m.describe(t, part, f.Type, types)
+	m.describeMembers(t, part, f.Type)
 	maps.Copy(s.Properties, part.Properties)
 	s.PropertyOrder = append(s.PropertyOrder, part.PropertyOrder...)
 }
@@ -258,18 +260,13 @@ func readComments(t *testing.T, folder string) map[string]string {
 	return comments
 }
 
-// projectFolder is the folder of the project.
+// projectFolder is the way from a package to the project.
 func projectFolder(t *testing.T) string {
 	t.Helper()
-	folder, err := os.Getwd()
-	for err == nil {
-		if _, missing := os.Stat(filepath.Join(folder, "go.mod")); missing == nil {
+	for folder := "."; len(folder) < 20; folder = filepath.Join("..", folder) {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
 			return folder
 		}
-		if folder == filepath.Dir(folder) {
-			break
-		}
-		folder = filepath.Dir(folder)
 	}
 	t.Fatal("the test runs outside of the project")
 	return ""

@@ -60,9 +60,9 @@ func forbidOthers(value any) {
 	}
 }
 
-// Validate holds a text against the schema of what it is: a document of the program, or its lines.
+// ValidateOutput holds a text against the schema of what it is: a document of the program, or its lines.
 // It says which one that was, "" where the text is nothing of that.
-func Validate(text []byte) (name string, err error) {
+func ValidateOutput(text []byte) (name string, err error) {
 	var values []any
 	for decoder := json.NewDecoder(bytes.NewReader(text)); ; {
 		var raw json.RawMessage
@@ -119,13 +119,13 @@ func nameOf(first, last any) string {
 	return ""
 }
 
-// RequireValid is Validate for tests that print.
+// RequireValid is ValidateOutput for tests that print.
 func RequireValid(t interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }, text []byte) {
 	t.Helper()
-	if name, err := Validate(text); err != nil {
+	if name, err := ValidateOutput(text); err != nil {
 		t.Fatalf("this is no %s: %v\n%s", name, err, text)
 	}
 }

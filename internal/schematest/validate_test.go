@@ -16,7 +16,7 @@ import (
 func TestWhatTestsExpectIsValid(t *testing.T) {
 	found := map[string]int{}
 	hold := func(file string, text []byte) {
-		name, err := schematest.Validate(text)
+		name, err := schematest.ValidateOutput(text)
 		if name == "canonical" {
 			return
 		}
@@ -58,7 +58,7 @@ func TestWhatIsNotAsPublished(t *testing.T) {
 		{`{"schema":"sessctl.unheard/1"}`, "unheard", "missing"},
 		{"no JSON", "", ""}, {`{"other":1}`, "", ""},
 	} {
-		name, err := schematest.Validate([]byte(tt.text))
+		name, err := schematest.ValidateOutput([]byte(tt.text))
 		if name != tt.name || (err == nil) != (tt.wrong == "") || err != nil && !strings.Contains(err.Error(), tt.wrong) {
 			t.Errorf("%s: got %q, %v", tt.text, name, err)
 		}

@@ -45,7 +45,7 @@ func TestSchemas(t *testing.T) {
 	repairs, plan := document("repair", repairDocument{}, repairSchema), document("plan", repair.Plan{}, repair.PlanSchema)
 	repairs.Forms[0].Holds = map[string]reflect.Type{"plan": reflect.TypeFor[repair.Plan]()}
 	plan.Forms[0].Nulls = true
-	m.Hold(t, *update,
+	m.HoldSchemas(t, *update,
 		document("check", checkDocument{}, checkSchema), lines("check", line(jsonFinding{}, "finding"), line(checkSummary{}, "summary", checkSchema)),
 		document("why", whyDocument{}, whySchema),
 		document("view", viewDocument{}, viewSchema),

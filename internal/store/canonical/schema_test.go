@@ -53,7 +53,7 @@ func TestSchema(t *testing.T) {
 	}
 	header := line(typeHeader, reflect.TypeFor[headerLine]())
 	header.Is["format"] = fmt.Sprintf("%s/%d", formatName, formatVersion)
-	m.Hold(t, *update, schematest.Schema{Name: "canonical", Title: "a line of the canonical stream, as sessctl export writes it (docs/canonical.md)", Forms: []schematest.Form{
+	m.HoldSchemas(t, *update, schematest.Schema{Name: "canonical", Title: "a line of the canonical stream, as sessctl export writes it (docs/canonical.md)", Forms: []schematest.Form{
 		header, line(typeSession, reflect.TypeFor[sessionLine]()), line(typeItem, reflect.TypeFor[itemLine]()), line(typeFault, reflect.TypeFor[faultLine]()),
 	}})
 }
