@@ -21,6 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/sessctl/sessctl/cmd"
+	"github.com/sessctl/sessctl/docs"
 	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/schematest"
 )
@@ -77,7 +78,16 @@ func TestScripts(t *testing.T) {
 			"hold": scripts.keeping("PRAGMA journal_mode = WAL", "BEGIN IMMEDIATE"),    // as a runtime that waits for its user
 		},
 	})
-	t.Log("valid:", scripts.valid)
+	schemas, err := docs.Schemas.ReadDir("schema")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range schemas {
+		all := !strings.Contains(flag.Lookup("test.run").Value.String(), "/")
+		if name := strings.TrimSuffix(file.Name(), ".json"); all && scripts.valid[name] == 0 {
+			t.Errorf("no script prints a %s, so that nothing is held against its schema", name)
+		}
+	}
 }
 
 // inTurn runs scripts one after another: the folder and the environment of sessctl are
