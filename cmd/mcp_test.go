@@ -94,6 +94,10 @@ func TestAnAgentFindsAndExplainsDamage(t *testing.T) {
 		if strings.Contains(string(schema), `"path"`) {
 			t.Errorf("the tool %s takes a path: %s", tool.Name, schema)
 		}
+		answers, _ := json.Marshal(tool.OutputSchema)
+		if published := strings.Contains(string(answers), "/docs/schema/"); published == (tool.Name == "stores") || tool.OutputSchema == nil {
+			t.Errorf("what the tool %s answers is not published: %.80s", tool.Name, answers)
+		}
 	}
 	if session.InitializeResult().Instructions == "" {
 		t.Error("no instructions")

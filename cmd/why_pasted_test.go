@@ -13,6 +13,7 @@ import (
 
 	"github.com/sessctl/sessctl/cmd"
 	"github.com/sessctl/sessctl/internal/campaign"
+	"github.com/sessctl/sessctl/internal/schematest"
 )
 
 // whyPasted is what a test needs of the answer to a pasted text.
@@ -39,6 +40,7 @@ func pasteError(t *testing.T, text []byte, args ...string) (a whyPasted, screen 
 	getenv := func(name string) string { return map[string]string{"HOME": t.TempDir(), "COLUMNS": "80"}[name] }
 	var out, stderr bytes.Buffer
 	code := cmd.Main(append([]string{"why", "--format", "json"}, args...), bytes.NewReader(text), &out, &stderr, getenv)
+	schematest.RequireValid(t, out.Bytes())
 	if err := json.Unmarshal(out.Bytes(), &a); err != nil || code != a.Code {
 		t.Fatalf("%q ends with %d: %v %s", args, code, err, stderr.String())
 	}

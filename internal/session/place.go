@@ -4,7 +4,7 @@ package session
 // needs no tree, so that reports, plans and receipts can hold it.
 type Place struct {
 	Session string `json:"session"`
-	Item    int    `json:"item"` // -1 for the session as a whole
+	Item    int    `json:"item"` // position, from 0 in stored order; -1 for the session as a whole
 }
 
 // ItemPlace is the place of the item at index i.
