@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/session"
@@ -257,10 +258,66 @@ func TestOneFile(t *testing.T) {
 func TestSameThread(t *testing.T) {
 	home, file := rollout(t, says("user", "one"))
 	write(t, filepath.Join(home, "archived_sessions", filepath.Base(file)), read(t, file))
-	write(t, filepath.Join(home, "sessions", "rollout-2025-01-01T00-00-00-"+thread+".jsonl.zst"), "\x28\xb5\x2f\xfd")
-	facts, sessions := storetest.Opened(t, home)
-	if len(sessions) != 2 || sessions[thread+"@2"] == nil || !strings.Contains(facts.Incomplete, "1 rollouts are compressed") {
-		t.Errorf("%v %s", sessions, facts.Incomplete)
+	if _, sessions := storetest.Opened(t, home); len(sessions) != 2 || sessions[thread+"@2"] == nil {
+		t.Errorf("%v", sessions)
+	}
+}
+
+// compress puts a compressed file in the place of a rollout.
+func compress(t *testing.T, file string) string {
+	t.Helper()
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, file+".zst", string(w.EncodeAll([]byte(read(t, file)), nil)))
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	return file + ".zst"
+}
+
+// TestCompressed: Codex reads compressed rollouts as others, and so does sessctl, which changes none.
+func TestCompressed(t *testing.T) {
+	home, file := rollout(t, says("user", "one"), callOf("c"), says("user", "two"))
+	fork, err := forkOf(file, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, want := storetest.Opened(t, home)
+	plain := read(t, file)
+	file = compress(t, file)
+	for _, named := range []string{home, filepath.Dir(file), file} {
+		facts, got := storetest.Opened(t, named)
+		if s := got[thread]; s == nil || facts.Incomplete != "" || len(s.Faults) > 0 || !cmp.Equal(s.Items, want[thread].Items) {
+			t.Errorf("%s: %v %s", named, s, facts.Incomplete)
+		}
+	}
+	if _, got := storetest.Opened(t, fork); !cmp.Equal(got["f0"+thread[2:]].Items, want["f0"+thread[2:]].Items) {
+		t.Error("the fork of a compressed rollout has another history")
+	}
+	before := read(t, file)
+	plan, _, err := repairtest.Repair(home)
+	if told := repairtest.Told(plan); err != nil || read(t, file) != before || !strings.Contains(told, "zstd -d --rm "+file) {
+		t.Errorf("%v %s", err, told)
+	}
+	write(t, strings.TrimSuffix(file, ".zst"), plain) // which Codex prefers
+	if _, sessions := storetest.Opened(t, home); len(sessions) != 2 {
+		t.Errorf("%v", sessions)
+	}
+}
+
+// TestCompressedInPart: what cannot be decompressed to its end is told of, wherever it ends.
+func TestCompressedInPart(t *testing.T) {
+	const other = "01a20000-0000-7000-8000-000000000002"
+	home, file := rollout(t, says("user", "one"), says("assistant", "a"))
+	write(t, filepath.Join(home, "sessions", "rollout-2026-11-23T09-00-00-"+other+".jsonl"), strings.ReplaceAll(read(t, file), thread, other))
+	file = compress(t, file)
+	all := read(t, file)
+	for n := range len(all) {
+		if write(t, file, all[:n]); len(storetest.Findings(t, home)) == 0 {
+			t.Errorf("nothing is wrong with the first %d of %d bytes", n, len(all))
+		}
 	}
 }
 

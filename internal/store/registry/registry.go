@@ -342,10 +342,10 @@ func ToEdit(path string) *store.Source {
 	return &store.Source{Path: path, Edit: sqlite.Opener(path)}
 }
 
-// openStream opens a regular file that begins like a JSON object; nil for all
-// others, which package sqlite opens or explains.
+// openStream opens a regular file that begins like a JSON object, or like what zstd compresses; nil
+// for all others, which package sqlite opens or explains.
 func openStream(path string) *os.File {
-	if !isJSON(readHead(path)) {
+	if head := readHead(path); !isJSON(head) && !strings.HasPrefix(string(head), "\x28\xb5\x2f\xfd") {
 		return nil
 	}
 	f, err := os.Open(path)
