@@ -28,7 +28,7 @@ func reportPositions(p *rules.Pass, s *rules.Subject) {
 		case s.Items[i].Position < 0:
 			bad = append(bad, i)
 			negative++
-		case i > 0 && s.Items[i].Position == s.Items[i-1].Position:
+		case i > 0 && s.Items[i].Position == s.Items[i-1].Position && s.TickBits == 0: // else they are made, and these bits ran out
 			bad = append(bad, i)
 			doubled++
 		}
