@@ -210,7 +210,8 @@ func TestMovedBase(t *testing.T) {
 func TestFirstLine(t *testing.T) {
 	home, file := rollout(t, says("user", "one"))
 	_, rest, _ := strings.Cut(read(t, file), "\n")
-	for _, first := range []string{"", "{\n", strings.Repeat("\x00", 40) + "\n"} {
+	meta := strings.TrimSuffix(read(t, file), rest)
+	for _, first := range []string{"", "{\n", strings.Repeat("\x00", 40) + "\n", "\ufeff" + meta} {
 		write(t, file, first+rest)
 		if found := storetest.Findings(t, home); !cmp.Equal(found, []string{"error SC010 "}) {
 			t.Errorf("%q: %q", first, found)
@@ -254,12 +255,56 @@ func TestOneFile(t *testing.T) {
 	}
 }
 
-// TestSameThread: two rollouts with one id are two sessions (openai/codex#43689).
+// TestSameThread: two rollouts with one id are two sessions (openai/codex#43689), of which Codex finds the
+// one that its index names. One can continue the other (openai/codex#31433).
 func TestSameThread(t *testing.T) {
 	home, file := rollout(t, says("user", "one"))
-	write(t, filepath.Join(home, "archived_sessions", filepath.Base(file)), read(t, file))
+	other := filepath.Join(home, "archived_sessions", filepath.Base(file))
+	write(t, other, read(t, file))
 	if _, sessions := storetest.Opened(t, home); len(sessions) != 2 || sessions[thread+"@2"] == nil {
 		t.Errorf("%v", sessions)
+	}
+	if found := storetest.Findings(t, home); !cmp.Equal(found, []string{"info SC023 "}) {
+		t.Error(found)
+	}
+	err := builder.Create(filepath.Join(home, "state_5.sqlite"), []string{"create table threads (id text, rollout_path text, title text, name text)"}, func(db *builder.DB) {
+		db.Exec("insert into threads values (?, ?, '', '')", thread, other)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := storetest.Findings(t, home); !cmp.Equal(found, []string{"warning SC023 "}) {
+		t.Error(found)
+	}
+	fork, err := forkOf(file, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, other, strings.ReplaceAll(read(t, fork), "f0"+thread[2:], thread))
+	if err := os.Remove(fork); err != nil {
+		t.Fatal(err)
+	}
+	if found := storetest.Findings(t, home); len(found) > 0 {
+		t.Error(found)
+	}
+}
+
+// TestLinked: what a repair would have to follow a link for, the plan refuses.
+func TestLinked(t *testing.T) {
+	home, file := rollout(t, says("user", "one"), callOf("c"))
+	real := filepath.Join(home, "real.jsonl")
+	if err := os.Rename(file, real); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../../../../real.jsonl", file); err != nil {
+		t.Skip(err)
+	}
+	plan, receipt, err := repairtest.Repair(home)
+	if told := repairtest.Told(plan); err != nil || receipt != nil || !strings.Contains(told, file+" is a symbolic link, which a repair does not follow") {
+		t.Errorf("%v%s", err, told)
+	}
+	if _, receipt, err = repairtest.Repair(real); err != nil || receipt == nil {
+		t.Error(err)
 	}
 }
 

@@ -141,6 +141,12 @@ func (c *codex) composeFiles(ctx context.Context, tree *store.Change) (map[strin
 		if !s.ListDiffers() && len(s.Sets) == 0 {
 			continue
 		}
+		if c.root != nil {
+			err = filelog.CheckRegular(c.root, r.name)
+		}
+		if err != nil {
+			return files, err
+		}
 		if plain(r.name) != r.name {
 			return nil, fmt.Errorf("the rollout of session %s is compressed: run zstd -d --rm %s, then the repair again; Codex decompresses it, too, when it resumes the thread", r.id, shell.Path(filepath.Join(c.root.Name(), r.name)))
 		}

@@ -50,8 +50,9 @@ type rollout struct {
 	id    string // of the session, unique in the store
 	wrong string // why Codex cannot resume the thread, whatever else is in the file
 	size  int64
-	last  time.Time // when it was written to
-	read  int64     // up to where forks read it
+	last  time.Time      // when it was written to
+	read  int64          // up to where forks read it
+	apart *session.Fault // other files have its thread, and Codex may resume one of them
 }
 
 // codex is an opened store.
@@ -210,6 +211,7 @@ func (c *codex) readHeads(ctx context.Context, only string) error {
 			base.read = max(base.read, r.Base.End)
 		}
 	}
+	c.tellDoubled()
 	c.facts.Generation, c.facts.Bytes = cmp.Or(c.facts.Generation, "unknown"), cmp.Or(c.facts.Bytes, bytes)
 	switch {
 	case only != "":
@@ -245,9 +247,10 @@ func (c *codex) addRollout(ctx context.Context, name string) *rollout {
 	}
 	const uuid = 36
 	stem := strings.TrimSuffix(path.Base(plain(name)), ending)
-	r.id = cmp.Or(r.ID, stem[max(0, len(stem)-uuid):])
-	for n, id := 2, r.id; c.byID[r.id] != nil; n++ { // openai/codex#43689
-		r.id = fmt.Sprintf("%s@%d", id, n)
+	r.ID = cmp.Or(r.ID, stem[max(0, len(stem)-uuid):])
+	r.id = r.ID
+	for n := 2; c.byID[r.id] != nil; n++ { // openai/codex#43689
+		r.id = fmt.Sprintf("%s@%d", r.ID, n)
 	}
 	c.byID[r.id], c.list = r, append(c.list, r)
 	return r

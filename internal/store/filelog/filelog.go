@@ -171,6 +171,14 @@ func (l *Log) File() *os.File {
 	return f
 }
 
+// HasMark reports whether it begins with a byte order mark, which Lines pass over.
+func (l *Log) HasMark() bool {
+	const mark = "\xef\xbb\xbf"
+	begin := make([]byte, len(mark))
+	_, _ = l.Bytes().ReadAt(begin, 0) // what is shorter has none
+	return string(begin) == mark
+}
+
 // Bytes are those of the file.
 func (l *Log) Bytes() io.ReaderAt { return At(l.file) }
 
