@@ -148,7 +148,7 @@ func (c *codex) composeFiles(ctx context.Context, tree *store.Change) (map[strin
 			return files, err
 		}
 		if plain(r.name) != r.name {
-			return nil, fmt.Errorf("the rollout of session %s is compressed: run zstd -d --rm %s, then the repair again; Codex decompresses it, too, when it resumes the thread", r.id, shell.Path(filepath.Join(c.root.Name(), r.name)))
+			return nil, fmt.Errorf("the rollout of session %s is compressed; run `zstd -d --rm %s` first (Codex decompresses it, too, when it resumes the thread)", r.id, shell.Path(filepath.Join(c.root.Name(), r.name)))
 		}
 		w := &rewrite{of: r, gone: map[int64]bool{}, before: map[int64][]added{}, from: math.MaxInt64, first: math.MaxInt64, next: -1}
 		w.thread = &thread{Session: c.newSession(r), lines: map[string]filelog.Record{}, made: map[string]responses.Item{}}
