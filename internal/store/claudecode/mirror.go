@@ -132,10 +132,7 @@ func (m *mirror) writeTranscripts(ctx context.Context, db table.Reader, name str
 			to++
 		}
 		if err = m.writeFile(spool, rows[from:to]); refusesName(err) {
-			m.strange, err = append(m.strange, rows[from].file), m.root.RemoveAll(rows[from].file)
-			if refusesName(err) {
-				err = nil // there is none
-			}
+			m.strange, err = append(m.strange, rows[from].file), nil
 		}
 		from = to
 	}
@@ -163,7 +160,7 @@ func onOneLine(text []byte) []byte {
 // refusesName reports whether an error is about the name of a file: it is too long, has a NUL, or is in a folder
 // whose name another file has.
 func refusesName(err error) bool {
-	return slices.ContainsFunc([]syscall.Errno{syscall.ENAMETOOLONG, syscall.EINVAL, syscall.ENOTDIR, syscall.EEXIST}, func(e syscall.Errno) bool { return errors.Is(err, e) })
+	return slices.ContainsFunc([]syscall.Errno{syscall.ENAMETOOLONG, syscall.EINVAL, syscall.ENOTDIR, syscall.EISDIR, syscall.EEXIST}, func(e syscall.Errno) bool { return errors.Is(err, e) })
 }
 
 // writeFile writes the lines of one file. What the SDK notes of a sub-agent goes into the file
@@ -197,7 +194,9 @@ func (m *mirror) writeFile(spool io.ReaderAt, rows []mirrored) error {
 			break
 		}
 	}
-	err = errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); refusesName(err) { // that of its note
+		return errors.Join(err, m.root.Remove(name))
+	}
 	if at := time.UnixMilli(written); err == nil && written > 0 {
 		err = m.root.Chtimes(name, at, at)
 	}
