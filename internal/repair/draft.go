@@ -372,7 +372,10 @@ func (d *draft) joinResult(r *session.Result, e session.Edit) bool {
 // it belongs to, because a repair has no clock, and whoever sees the call sees it.
 func (d *draft) composeItem(e session.Edit) (session.Item, error) {
 	n := e.New
-	it := session.Item{Kind: n.Kind, Role: n.Role, Flags: session.Synthetic, Agent: n.Agent, Child: n.Child, Body: &session.Body{}}
+	it := session.Item{Kind: n.Kind, Role: n.Role, Agent: n.Agent, Child: n.Child, Body: &session.Body{}}
+	if !n.Restored { // what is put back is no other than what was lost
+		it.Flags = session.Synthetic
+	}
 	tool := ""
 	if e.Call != nil {
 		call, made, err := d.findCall(e.Call)

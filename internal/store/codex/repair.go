@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/docedit"
@@ -65,7 +67,12 @@ func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
 	if err := e.readHeads(ctx, only); err != nil {
 		return nil, errors.Join(err, files.Close())
 	}
-	e.file = files.LogOf
+	e.file = func(ctx context.Context, name string) (*filelog.Log, filelog.Keys, error) {
+		if plain(name) != name { // which is never written
+			return e.openPlain(ctx, name)
+		}
+		return files.LogOf(ctx, name)
+	}
 	return e, nil
 }
 
@@ -133,6 +140,15 @@ func (c *codex) composeFiles(ctx context.Context, tree *store.Change) (map[strin
 		}
 		if !s.ListDiffers() && len(s.Sets) == 0 {
 			continue
+		}
+		if c.root != nil {
+			err = filelog.CheckRegular(c.root, r.name)
+		}
+		if err != nil {
+			return files, err
+		}
+		if plain(r.name) != r.name {
+			return nil, fmt.Errorf("the rollout of session %s is compressed; run `zstd -d --rm %s` first (Codex decompresses it, too, when it resumes the thread)", r.id, shell.Path(filepath.Join(c.root.Name(), r.name)))
 		}
 		w := &rewrite{of: r, gone: map[int64]bool{}, before: map[int64][]added{}, from: math.MaxInt64, first: math.MaxInt64, next: -1}
 		w.thread = &thread{Session: c.newSession(r), lines: map[string]filelog.Record{}, made: map[string]responses.Item{}}

@@ -29,7 +29,6 @@ const (
 
 	prefix = "rollout-"
 	ending = ".jsonl"
-	packed = ".zst" // behind the ending
 )
 
 // Kind is Codex's row in the table of adapters.
@@ -51,8 +50,9 @@ type rollout struct {
 	id    string // of the session, unique in the store
 	wrong string // why Codex cannot resume the thread, whatever else is in the file
 	size  int64
-	last  time.Time // when it was written to
-	read  int64     // up to where forks read it
+	last  time.Time      // when it was written to
+	read  int64          // up to where forks read it
+	apart *session.Fault // other files have its thread, and Codex may resume one of them
 }
 
 // codex is an opened store.
@@ -74,10 +74,11 @@ type codex struct {
 // tops are the folders with rollouts in that of Codex, by YYYY/MM/DD or at once.
 var tops = []string{"sessions", "archived_sessions"}
 
-// visitFiles visits the rollouts of a folder, compressed ones among them, until each is false: of
-// that of Codex, or of one of those in which it sorts them.
+// visitFiles visits the rollouts of a folder until each is false: of that of Codex, or of one of those
+// in which it sorts them. Of a rollout that is there compressed, too, Codex reads the other file
+// (codex-rs/rollout/src/compression.rs).
 func visitFiles(root *os.Root, each func(name string) bool) (unread error) {
-	more := true
+	more, last := true, ""
 	look := func(top string) {
 		_ = fs.WalkDir(root.FS(), top, func(name string, e fs.DirEntry, err error) error { // which returns none
 			switch {
@@ -85,8 +86,10 @@ func visitFiles(root *os.Root, each func(name string) bool) (unread error) {
 				unread = cmp.Or(unread, err)
 			case e.IsDir() && name != top && strings.Trim(e.Name(), "0123456789") != "":
 				return fs.SkipDir
-			case !e.IsDir() && strings.HasPrefix(e.Name(), prefix) && strings.HasSuffix(strings.TrimSuffix(e.Name(), packed), ending):
-				more = each(name)
+			case !e.IsDir() && strings.HasPrefix(e.Name(), prefix) && strings.HasSuffix(plain(name), ending):
+				if plain(name) != last {
+					last, more = plain(name), each(name)
+				}
 			}
 			if !more {
 				return fs.SkipAll
@@ -107,10 +110,17 @@ func visitFiles(root *os.Root, each func(name string) bool) (unread error) {
 	return unread
 }
 
+// plain is the name that a rollout has where it is not compressed.
+func plain(name string) string { return strings.TrimSuffix(name, filelog.Packed) }
+
 // detectRollouts looks into the first lines of the first files.
 func detectRollouts(ctx context.Context, src *store.Source) store.Detection {
 	names := func(yield func(string) bool) { _ = visitFiles(src.Folder, yield) }
-	right := filelog.Recognize(ctx, src.Stream, src.Folder, names, func(text []byte) bool {
+	stream := src.Stream
+	if stream != nil && plain(src.Path) != src.Path {
+		stream = filelog.Unpack(stream)
+	}
+	right := filelog.Recognize(ctx, stream, src.Folder, names, func(text []byte) bool {
 		l, wrong := parseLine(text)
 		return wrong == "" && l.Time != "" && l.Payload.Kind() == '{' && slices.Contains(lineTypes, l.Type)
 	})
@@ -168,22 +178,18 @@ func openRollouts(ctx context.Context, src *store.Source, opts store.Options) (_
 
 // openPlain opens a file as it is.
 func (c *codex) openPlain(_ context.Context, name string) (*filelog.Log, filelog.Keys, error) {
-	log, err := filelog.Open(c.root, name)
+	log, err := filelog.OpenPacked(c.root, name)
 	return log, filelog.Keys{}, err
 }
 
 // readHeads reads what the first line of each rollout says, and the index. only is how the names of
 // those begin that were asked for, "" for all.
 func (c *codex) readHeads(ctx context.Context, only string) error {
-	names, compressed, unread := []string{only}, 0, error(nil)
+	names, unread := []string{only}, error(nil)
 	if c.byID = map[string]*rollout{}; c.root != nil {
 		var all []string
 		unread = visitFiles(c.root, func(name string) bool {
-			if strings.HasSuffix(name, ending) {
-				all = append(all, name)
-			} else {
-				compressed++
-			}
+			all = append(all, name)
 			return true
 		})
 		if only == "" || slices.ContainsFunc(all, func(name string) bool { return strings.HasPrefix(name, only) }) {
@@ -205,6 +211,7 @@ func (c *codex) readHeads(ctx context.Context, only string) error {
 			base.read = max(base.read, r.Base.End)
 		}
 	}
+	c.tellDoubled()
 	c.facts.Generation, c.facts.Bytes = cmp.Or(c.facts.Generation, "unknown"), cmp.Or(c.facts.Bytes, bytes)
 	switch {
 	case only != "":
@@ -212,8 +219,6 @@ func (c *codex) readHeads(ctx context.Context, only string) error {
 		return ctx.Err()
 	case unread != nil:
 		c.facts.Incomplete = "a folder could not be read: " + unread.Error()
-	case compressed > 0:
-		c.facts.Incomplete = fmt.Sprintf("%d rollouts are compressed (.zst), which sessctl does not read; decompress copies of them", compressed)
 	}
 	if c.facts.Faults = c.index.findOrphans(c.byID); len(c.index.files) > 0 {
 		c.facts.Advice = []string{"Codex builds its index of a repaired thread again when it resumes it, so a repair leaves its databases as they are."}
@@ -241,10 +246,11 @@ func (c *codex) addRollout(ctx context.Context, name string) *rollout {
 		}
 	}
 	const uuid = 36
-	stem := strings.TrimSuffix(path.Base(name), ending)
-	r.id = cmp.Or(r.ID, stem[max(0, len(stem)-uuid):])
-	for n, id := 2, r.id; c.byID[r.id] != nil; n++ { // openai/codex#43689
-		r.id = fmt.Sprintf("%s@%d", id, n)
+	stem := strings.TrimSuffix(path.Base(plain(name)), ending)
+	r.ID = cmp.Or(r.ID, stem[max(0, len(stem)-uuid):])
+	r.id = r.ID
+	for n := 2; c.byID[r.id] != nil; n++ { // openai/codex#43689
+		r.id = fmt.Sprintf("%s@%d", r.ID, n)
 	}
 	c.byID[r.id], c.list = r, append(c.list, r)
 	return r

@@ -116,7 +116,7 @@ func storeFacts(src *store.Source) session.Store {
 		Runtime: session.Runtime{
 			Name: kindTitle,
 			Sanitiser: &session.Sanitiser{
-				By: "Copilot CLI " + lastVersion, Pairs: "anthropic", Always: true, Result: placeholder, Elsewhere: placeholder,
+				By: "Copilot CLI " + lastVersion + " and later", Pairs: "anthropic", Always: true, Result: placeholder, Elsewhere: placeholder,
 				Tail: interrupted + ". Its effects may be absent, partial, or already complete, and other tools may have completed successfully. Check the current state before retrying; do not assume success or replay this operation blindly.",
 			},
 		},

@@ -103,6 +103,42 @@ func TestAPlanHoldsNoText(t *testing.T) {
 	}
 }
 
+// TestKeptLines: of the lines that only the backup has, a repair puts those of results back. They may
+// have lost the lines before them as well.
+func TestKeptLines(t *testing.T) {
+	for name, tt := range map[string]struct {
+		cut          func(lines []string) []string
+		before, then int
+	}{
+		"one of two": {func(lines []string) []string { return slices.Delete(lines, 28, 29) }, 2, 1},
+		"all of it":  {func(lines []string) []string { return append(lines[:8], lines[8][:20]) }, 29, 26},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := recorded(t, "recovered-split-line", t.TempDir())
+			files, _ := filepath.Glob(filepath.Join(home, "session-state", "*", "events.jsonl"))
+			whole, err := os.ReadFile(files[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(files[0], []byte(strings.Join(tt.cut(strings.SplitAfter(string(whole), "\n")), "")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			kept := func() (n int) {
+				for _, f := range storetest.Findings(t, home) {
+					n += strings.Count(f, "SC027")
+				}
+				return n
+			}
+			before := kept()
+			repaired(t, home, func(*repair.Receipt) {
+				if then := kept(); before != tt.before || then != tt.then {
+					t.Errorf("%d lines, and %d after the repair", before, then)
+				}
+			}, "lossy", "prune", "guesses")
+		})
+	}
+}
+
 // TestRecordedPairs: what a repair leaves is sent as what was repaired by hand and resumed by the program.
 func TestRecordedPairs(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(corpus, "pairs.json"))

@@ -24,7 +24,8 @@ type rewrite struct {
 	homes  map[int]int32     // lines that go to another agent
 	behind map[int][]newLine // what comes behind a line
 	apart  map[*filelog.Run]bool
-	start  bool // the first line is put back
+	back   map[filelog.Name]bool // the ids of lines of backups that were put back so far
+	start  bool                  // the first line is put back
 }
 
 // newLine is a line that comes behind another one: one that moves, or that of a result.
@@ -42,7 +43,7 @@ func refuse(form string, args ...any) error {
 // Compose implements logstore.Reading.
 func (r *reader) Compose(all []*change.Session, parts []*logstore.Part) ([]filelog.Splice, error) {
 	f := &rewrite{
-		reader: r, gone: map[int]bool{}, moved: map[int]bool{}, sets: map[int][]mend{}, homes: map[int]int32{}, behind: map[int][]newLine{}, apart: map[*filelog.Run]bool{},
+		reader: r, gone: map[int]bool{}, moved: map[int]bool{}, sets: map[int][]mend{}, homes: map[int]int32{}, behind: map[int][]newLine{}, apart: map[*filelog.Run]bool{}, back: map[filelog.Name]bool{},
 	}
 	for _, s := range all {
 		a := slices.IndexFunc(parts, func(p *logstore.Part) bool { return p.ID == s.Is.ID })
@@ -200,6 +201,12 @@ func (f *rewrite) collectSplices() ([]filelog.Splice, error) {
 			case text == nil:
 				added = f.newID(i, &of, k == len(f.behind[i])-1)
 				text, last = f.composeLine(i, &of, last, added), added
+			default:
+				id, parent := f.linksOf(text)
+				if parent != 0 && f.ids[parent] == 0 && !f.back[parent] {
+					text = mended(bytes.Clone(text), mend{pointer: "/parentId", value: f.parentValue(last)})
+				}
+				f.back[id], last = true, id
 			}
 			if err != nil {
 				return nil, err
@@ -245,6 +252,12 @@ func (f *rewrite) newID(i int, of *newLine, isLast bool) filelog.Name {
 		return f.nodes[next].parent
 	}
 	return f.Name(f.DeriveUUID(f.Text(f.nodes[of.line].id) + "\n" + of.result.CallID))
+}
+
+// linksOf are the ids of a line of a backup, and of the one before it.
+func (f *rewrite) linksOf(text []byte) (id, parent filelog.Name) {
+	e := parseEvent(text)
+	return f.Name(textOf(e.ID)), f.Name(textOf(e.Parent))
 }
 
 // keptLine is the line of a backup that holds a result, nil for none.

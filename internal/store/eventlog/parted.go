@@ -75,8 +75,15 @@ type Source struct {
 
 // SourceOf is the source of a session, and its place there.
 func (p *Parted) SourceOf(at table.Place) (from *Source, row table.Place) {
-	count := len(p.From)
-	return &p.From[uint64(at)%uint64(count)], at / table.Place(count) //nolint:gosec // of all 64 bits
+	n, row := SplitPlace(at, len(p.From))
+	return &p.From[n], row
+}
+
+// SplitPlace is which of several tables a place is in, and the place there, which may be below zero.
+func SplitPlace(at table.Place, count int) (n int, row table.Place) {
+	all := table.Place(count)
+	in := (at%all + all) % all
+	return int(in), (at - in) / all
 }
 
 // NarrowKey leaves columns that a source has of all rows out of the key of a selection. More rows than

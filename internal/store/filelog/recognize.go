@@ -21,7 +21,7 @@ func Recognize(ctx context.Context, stream io.ReadSeeker, root *os.Root, names i
 	const enough = 50
 	n := 0
 	for name := range names {
-		if log, err := Open(root, name); err == nil {
+		if log, err := OpenPacked(root, name); err == nil {
 			right := log.recognize(ctx, is)
 			if _ = log.Close(); right { // nothing was written to it
 				return true

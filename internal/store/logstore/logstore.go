@@ -319,6 +319,9 @@ func (l *logs) Rehearse(ctx context.Context, planned *store.Change) error {
 	if err != nil || len(edits) == 0 {
 		return err
 	}
+	if err := filelog.CheckRegular(l.root, name); err != nil {
+		return err
+	}
 	was, err := filelog.Open(l.root, name)
 	if err != nil {
 		return err

@@ -60,7 +60,7 @@ const (
 )
 
 // isUnnamed reports whether a place is one of a message that its session's branches do not name.
-func isUnnamed(place int64) bool { return place&branchedPlace != 0 && place&(1<<rankBits) != 0 }
+func isUnnamed(place int64) bool { return place >= branchedPlace && place&(1<<rankBits) != 0 }
 
 // placeOf is where a message stands in its session.
 func (p *pair) placeOf(b *branches, id int64) int64 {

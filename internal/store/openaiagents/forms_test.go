@@ -54,6 +54,20 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// TestNegativeIDs: ids below zero are ids like others, and come before them.
+func TestNegativeIDs(t *testing.T) {
+	path := stored(t, `{"role":"user","content":"hi"}`, `{"type":"function_call","call_id":"c","name":"n","arguments":"{}"}`, `{"type":"message","role":"assistant","id":"msg_1","content":[{"type":"output_text","text":"yes"}]}`)
+	storetest.Change(t, path, "update agent_messages set id = id - 4")
+	if diff := cmp.Diff([]string{"warning SC101 c"}, storetest.Findings(t, path)); diff != "" {
+		t.Error(diff)
+	}
+	plan, receipt, err := repairtest.Repair(path)
+	if err != nil || receipt == nil {
+		t.Errorf("%v%s", err, repairtest.Told(plan))
+	}
+	repairtest.Idle(t, path, repairtest.Told(plan))
+}
+
 // TestTwins: of two rows that say the same, one is changed, and both get other numbers.
 func TestTwins(t *testing.T) {
 	call := func(id string) string {

@@ -66,8 +66,8 @@ func (j *joined) pairOf(messages string) *pair {
 
 // pairAt is the pair that a row of messages is of, and its place there.
 func (j *joined) pairAt(at table.Place) (p *pair, row table.Place) {
-	count := len(j.pairs)
-	return &j.pairs[uint64(at)%uint64(count)], at / table.Place(count) //nolint:gosec // of all 64 bits
+	n, row := eventlog.SplitPlace(at, len(j.pairs))
+	return &j.pairs[n], row
 }
 
 func (j *joined) placeIn(p *pair, row table.Place) table.Place {
