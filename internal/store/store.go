@@ -39,6 +39,11 @@ type Kind struct {
 	// It may be nil, and the store that it names may not be there.
 	Whole func(path string) string
 
+	// Marks are, by the sessions that Options.Only takes, what is another text when records of one were
+	// added or removed: so that of a store that changes, only these sessions are read. It costs
+	// little. nil where nothing tells, for the kind or for this source.
+	Marks func(ctx context.Context, src *Source) (map[string]string, error)
+
 	// Open reads what is needed to yield trees. The store does not own src.
 	Open func(ctx context.Context, src *Source, opts Options) (Store, error)
 
@@ -55,7 +60,7 @@ type Prologue func(call *session.Call) (title string, items []session.Item)
 
 // Options are what a caller may ask of every adapter. Each is about reading less or more, and an
 // adapter that cannot honour one reads as without it: Only is known to docker agent, the event stores
-// and Claude Code; Keep, Since and Live to stores on a server; Deep to what is in a database; Brief to
+// and those of files; Keep, Since and Live to stores on a server; Deep to what is in a database; Brief to
 // docker agent, the event stores and Claude Code; Newest and Counted to Claude Code; Bodies to the event
 // stores; Progress to all.
 type Options struct {

@@ -1,0 +1,158 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// Part is what of a store is to be checked.
+type Part struct {
+	Only string // the tree of this session alone; "" for what follows
+	All  bool   // all of it
+	// Keep says which trees, where the store can leave others out unread; else all are checked. It is
+	// to be asked of all trees even where All is set.
+	Keep func(heads *session.Tree, newest time.Time) bool
+}
+
+// ErrNoSession says that the session of a Part is not stored.
+var ErrNoSession = errors.New("there is no such session")
+
+// mostOnes is how many sessions are checked one by one. More are checked with all others.
+const mostOnes = 16
+
+// parted is what is known of which sessions of a store changed.
+type parted struct {
+	marks  map[string]string // what the store told of each session
+	heads  map[string]int64  // the newest times of sessions, where Keep was asked
+	recent []string          // the sessions that changed last
+	whole  time.Time         // when all was checked, zero for never
+	partly bool              // since then, parts were
+	slow   bool              // one session takes as long as all
+}
+
+// lookAt checks as little as tells what changed. With an error, some of it was checked.
+func (w *watcher) lookAt(ctx context.Context, s *one, written bool) (events []Event, err error) {
+	at, err := w.Glance(ctx, s.path)
+	if err != nil {
+		return nil, err
+	}
+	parts, gone := s.findChanged(at, written)
+	ended := s.store != nil && at.Writer != session.WriterUnknown && at.Writer != s.store.Writer
+	if ended || s.whole.IsZero() || s.partly && !w.Now().Before(s.whole.Add(w.Every)) {
+		parts, gone = []Part{{All: true}}, nil
+	}
+	looked, heads := map[string]bool{}, map[string]int64{}
+	for _, part := range parts {
+		if looked[part.Only] { // with another one of its tree
+			continue
+		}
+		part.Keep = s.keeper(part.All, heads)
+		look, err := w.Check(ctx, s.path, part)
+		switch {
+		case part.Only != "" && errors.Is(err, ErrNoSession):
+			gone = append(gone, part.Only)
+			continue
+		case err != nil:
+			return events, err
+		}
+		if len(heads) > 0 {
+			gone = slices.DeleteFunc(slices.Collect(maps.Keys(s.heads)), func(id string) bool { _, is := heads[id]; return is })
+			s.heads = heads
+		}
+		for _, t := range look.Trees {
+			looked[t.Root] = true
+			for _, id := range t.Subs {
+				looked[id] = true
+			}
+		}
+		if part.Only != "" && !looked[part.Only] { // the name of another one fits
+			gone = append(gone, part.Only)
+		}
+		if s.store == nil {
+			events = append(events, Event{Kind: Begun})
+		}
+		s.slow = s.slow || look.Slow
+		if s.partly = !look.Whole; look.Whole {
+			s.whole = w.Now()
+		}
+		events = append(events, s.takeLook(look, gone)...)
+		gone = nil
+		w.Counts.noteCheck(s.path, look, s.tally(), w.Now())
+	}
+	if len(gone) > 0 {
+		events = append(events, s.takeLook(&Look{Store: s.store}, gone)...)
+	}
+	s.marks = at.Marks
+	return events, nil
+}
+
+// findChanged finds the sessions that may have changed, and those that are gone. Where nothing tells,
+// all may have.
+func (s *one) findChanged(at Glance, written bool) (parts []Part, gone []string) {
+	switch {
+	case at.Marks == nil && s.heads != nil:
+		return []Part{{}}, nil
+	case at.Marks == nil || s.marks == nil || s.slow:
+		return []Part{{All: true}}, nil
+	}
+	var changed []string
+	for id, mark := range at.Marks {
+		if s.marks[id] != mark {
+			changed = append(changed, id)
+		}
+	}
+	for id := range s.marks {
+		if _, is := at.Marks[id]; is {
+			continue
+		}
+		if root := s.rootOf(id); root != "" && root != id {
+			changed = append(changed, root)
+		}
+		gone = append(gone, id)
+	}
+	if written && at.Loose && len(changed)+len(gone) == 0 {
+		changed = s.recent // a record was changed in its place, most likely there
+	} else if len(changed) > 0 {
+		s.recent = changed
+	}
+	for root, t := range s.trees {
+		if t.InUse {
+			changed = append(changed, root)
+		}
+	}
+	slices.Sort(changed)
+	if changed = slices.Compact(changed); len(changed) > mostOnes || written && at.Loose && len(changed)+len(gone) == 0 {
+		return []Part{{All: true}}, nil
+	}
+	for _, id := range changed {
+		parts = append(parts, Part{Only: id})
+	}
+	return parts, gone
+}
+
+// keeper tells the trees in which something changed by the newest time of each of their sessions, and
+// notes these in heads. It is asked more than once of some.
+func (s *one) keeper(all bool, heads map[string]int64) func(*session.Tree, time.Time) bool {
+	return func(tree *session.Tree, newest time.Time) bool {
+		keep := all || s.trees[tree.Root().ID].InUse
+		note := func(key string, at time.Time) {
+			if _, noted := heads[key]; !noted {
+				heads[key] = at.UnixNano()
+			}
+			was, known := s.heads[key]
+			keep = keep || !known || was != heads[key] || at.IsZero()
+		}
+		for _, one := range tree.Sessions {
+			note(one.ID, one.Updated)
+		}
+		if !newest.IsZero() { // a server does not tell
+			note(tree.Root().ID+"\x00", newest)
+		}
+		return keep
+	}
+}

@@ -1,0 +1,225 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// Glance is what a store tells before it is read.
+type Glance struct {
+	Writer session.Writer
+	Marks  map[string]string // of each session, another text when it changed; nil where nothing tells
+	Loose  bool              // a session may have changed although its mark did not
+}
+
+// Options say what is watched, and how.
+type Options struct {
+	Stores []string
+	Check  func(ctx context.Context, path string, of Part) (*Look, error)
+	Glance func(ctx context.Context, path string) (Glance, error)
+	Files  func(path string) []string // of a store, with those that are written beside it; nil for none
+	Every  time.Duration              // how often all of a store is checked, where only parts of it were
+	Poll   time.Duration              // how often a store is looked at of which the system does not tell
+	Always bool                       // it tells of none
+	Now    func() time.Time
+	Emit   func(Event) error
+	Counts *Metrics // nil where nobody asks for them
+}
+
+// The times of the loop.
+const (
+	quiet   = 100 * time.Millisecond // without a write: a burst is one check
+	longest = 500 * time.Millisecond // that a burst goes on
+	share   = 9                      // checks that follow each other take a tenth of the time
+	soonest = 2 * time.Second        // between looks at who has a store open
+	latest  = time.Minute            // and between other looks that follow each other
+)
+
+// one is a store that is watched.
+type one struct {
+	seen
+	parted
+	path    string
+	noticed bool   // the system tells when it changes
+	sign    string // of a store that is polled
+
+	first, due, rest time.Time // of a burst; when it is to be checked, zero for never; before which it is not
+	polled, again    time.Time // when it is to be looked at, and checked, whatever was told; zero for never
+	changed          time.Time // when it was written to
+	written          bool      // since the last check
+	unread           error     // why it cannot be read, which was told
+	failed           int       // times in a row
+}
+
+type watcher struct {
+	Options
+	stores []*one
+	notes  *notifier
+}
+
+// ErrNothing says that no store could be read at the beginning.
+var ErrNothing = errors.New("no store can be read")
+
+// Run watches until the context ends or nobody takes the events.
+func Run(ctx context.Context, opts Options) error {
+	w := &watcher{Options: opts, notes: newNotifier(opts.Always)}
+	defer w.notes.stop()
+	var failed error
+	readable := false
+	for _, path := range opts.Stores {
+		s := &one{path: path}
+		w.stores = append(w.stores, s)
+		w.listen(s)
+		if err := w.checkStore(ctx, s); err != nil {
+			return err
+		}
+		readable = readable || s.unread == nil || problem.ClassOf(s.unread) == problem.Busy // which passes
+		failed = errors.Join(failed, s.unread)
+	}
+	if !readable {
+		return errors.Join(ErrNothing, failed)
+	}
+	return w.waitForChanges(ctx)
+}
+
+// waitForChanges checks each store when the system tells of it, or when its time has come.
+func (w *watcher) waitForChanges(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		var told note
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case told = <-w.notes.told:
+		case <-timer.C:
+		}
+		next := w.Now().Add(time.Hour)
+		for _, s := range w.stores {
+			if told.about(w.Files(s.path)) {
+				s.noteWrite(w.Now())
+			}
+			w.pollStore(s)
+			if isPast(s.due, w.Now()) {
+				if err := w.checkStore(ctx, s); err != nil {
+					return err
+				}
+			}
+			for _, at := range []time.Time{s.due, s.polled, s.again} {
+				if !at.IsZero() && at.Before(next) {
+					next = at
+				}
+			}
+		}
+		timer.Reset(next.Sub(w.Now()))
+	}
+}
+
+// isPast reports whether a time has come; zero never does.
+func isPast(at, now time.Time) bool { return !at.IsZero() && !at.After(now) }
+
+// noteWrite has a store checked when the burst of writes is over, or goes on for long.
+func (s *one) noteWrite(now time.Time) {
+	if !s.written {
+		s.first, s.written = now, true
+	}
+	s.changed, s.due = now, now.Add(quiet)
+	if most := s.first.Add(longest); s.due.After(most) {
+		s.due = most
+	}
+	if s.due.Before(s.rest) {
+		s.due = s.rest
+	}
+}
+
+// pollStore looks at a store of which the system does not tell, and has one checked whose time has come.
+func (w *watcher) pollStore(s *one) {
+	now := w.Now()
+	if isPast(s.polled, now) {
+		s.polled = now.Add(w.Poll)
+		if sign := signOf(w.Files(s.path)); sign != s.sign || sign == "" {
+			s.sign = sign
+			s.noteWrite(now)
+			w.listen(s)
+		}
+	}
+	if isPast(s.again, now) {
+		s.again = time.Time{}
+		if s.due.IsZero() {
+			s.due = now
+		}
+	}
+}
+
+// listen asks the system to tell of a store, which is polled where that is not possible.
+func (w *watcher) listen(s *one) {
+	files := w.Files(s.path)
+	if s.noticed = w.notes.add(files); s.noticed {
+		s.polled = time.Time{}
+	} else {
+		s.sign, s.polled = signOf(files), w.Now().Add(w.Poll)
+	}
+}
+
+// checkStore checks what changed of a store, and tells what is new. An error ends the run.
+func (w *watcher) checkStore(ctx context.Context, s *one) error {
+	start, written := w.Now(), s.written
+	s.written, s.due, s.again = false, time.Time{}, time.Time{}
+	events, err := w.lookAt(ctx, s, written)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	now := w.Now()
+	if s.partly || s.marks == nil && s.heads == nil {
+		s.rest = now.Add(min(latest, share*now.Sub(start)))
+	}
+	if err != nil {
+		events = append(events, w.noteFailure(s, err, now)...)
+	} else {
+		if s.unread != nil {
+			events = append([]Event{{Kind: Readable}}, events...)
+		}
+		s.unread, s.failed = nil, 0
+		s.again = w.nextCheck(s, now)
+	}
+	for _, e := range events {
+		e.Time, e.Path, e.Store = now, s.path, s.store
+		if e.Kind == Begun {
+			e.Tally = s.tally()
+		}
+		if err := w.Emit(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nextCheck is when a store is checked although nothing is told of it: one in use, whose runtime may
+// end in silence, and one of which only parts were checked.
+func (w *watcher) nextCheck(s *one, now time.Time) (at time.Time) {
+	if s.isInUse() {
+		at = now.Add(min(max(now.Sub(s.changed), soonest), latest))
+	}
+	if all := s.whole.Add(w.Every); s.partly && (at.IsZero() || all.Before(at)) {
+		at = all
+	}
+	return at
+}
+
+// noteFailure tells of a store that cannot be read, once, and has it checked as a whole when it can.
+func (w *watcher) noteFailure(s *one, err error, now time.Time) (events []Event) {
+	w.Counts.noteFailure(s.path)
+	s.failed++
+	s.again = now.Add(min(latest, time.Duration(s.failed)*w.Poll))
+	w.listen(s) // its folder may be another one now
+	s.parted = parted{}
+	if s.unread == nil {
+		events = []Event{{Kind: Unreadable, Err: err}}
+	}
+	s.unread = err
+	return events
+}
