@@ -3,7 +3,6 @@ package watch
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
@@ -25,6 +24,9 @@ var ErrNoSession = errors.New("there is no such session")
 // mostOnes is how many sessions are checked one by one. More are checked with all others.
 const mostOnes = 16
 
+// tooSlow is how often in a row one session takes as long as all before all are checked.
+const tooSlow = 3
+
 // parted is what is known of which sessions of a store changed.
 type parted struct {
 	marks  map[string]string // what the store told of each session
@@ -32,7 +34,7 @@ type parted struct {
 	recent []string          // the sessions that changed last
 	whole  time.Time         // when all was checked, zero for never
 	partly bool              // since then, parts were
-	slow   bool              // one session takes as long as all
+	slow   int               // how often in a row one session took as long as all
 }
 
 // lookAt checks as little as tells what changed. With an error, some of it was checked.
@@ -41,63 +43,86 @@ func (w *watcher) lookAt(ctx context.Context, s *one, written bool) (events []Ev
 	if err != nil {
 		return nil, err
 	}
-	parts, gone := s.findChanged(at, written)
-	ended := s.store != nil && at.Writer != session.WriterUnknown && at.Writer != s.store.Writer
-	if ended || s.whole.IsZero() || s.partly && !w.Now().Before(s.whole.Add(w.Every)) {
+	moved := s.store != nil && at.Writer != session.WriterUnknown && at.Writer != s.store.Writer
+	parts, gone := s.findChanged(at, written, moved)
+	if s.whole.IsZero() || s.partly && !w.Now().Before(s.whole.Add(w.Every)) {
 		parts, gone = []Part{{All: true}}, nil
 	}
-	looked, heads := map[string]bool{}, map[string]int64{}
+	looked := map[string]bool{}
 	for _, part := range parts {
 		if looked[part.Only] { // with another one of its tree
 			continue
 		}
-		part.Keep = s.keeper(part.All, heads)
-		look, err := w.Check(ctx, s.path, part)
-		switch {
-		case part.Only != "" && errors.Is(err, ErrNoSession):
-			gone = append(gone, part.Only)
-			continue
-		case err != nil:
+		found, lost, err := w.checkPart(ctx, s, part, looked)
+		if err != nil {
 			return events, err
 		}
-		if len(heads) > 0 {
-			gone = slices.DeleteFunc(slices.Collect(maps.Keys(s.heads)), func(id string) bool { _, is := heads[id]; return is })
-			s.heads = heads
-		}
-		for _, t := range look.Trees {
-			looked[t.Root] = true
-			for _, id := range t.Subs {
-				looked[id] = true
-			}
-		}
-		if part.Only != "" && !looked[part.Only] { // the name of another one fits
-			gone = append(gone, part.Only)
-		}
-		if s.store == nil {
-			events = append(events, Event{Kind: Begun})
-		}
-		s.slow = s.slow || look.Slow
-		if s.partly = !look.Whole; look.Whole {
-			s.whole = w.Now()
-		}
-		events = append(events, s.takeLook(look, gone)...)
-		gone = nil
-		w.Counts.noteCheck(s.path, look, s.tally(), w.Now())
+		events, gone = append(events, found...), append(gone, lost...)
 	}
-	if len(gone) > 0 {
-		events = append(events, s.takeLook(&Look{Store: s.store}, gone)...)
+	if store := s.store; moved || len(gone) > 0 {
+		if moved && len(parts) == 0 {
+			seen := *store
+			seen.Writer, seen.WriterName, s.partly = at.Writer, at.WriterName, true
+			store = &seen
+		}
+		events = append(events, s.takeLook(&Look{Store: store}, gone)...)
 	}
 	s.marks = at.Marks
 	return events, nil
 }
 
-// findChanged finds the sessions that may have changed, and those that are gone. Where nothing tells,
-// all may have.
-func (s *one) findChanged(at Glance, written bool) (parts []Part, gone []string) {
+// checkPart checks a part of a store, adds the sessions of its trees to looked, and gives those that
+// are gone.
+func (w *watcher) checkPart(ctx context.Context, s *one, part Part, looked map[string]bool) (events []Event, gone []string, err error) {
+	heads := map[string]int64{}
+	part.Keep = s.keeper(part.All, heads)
+	look, err := w.Check(ctx, s.path, part)
 	switch {
-	case at.Marks == nil && s.heads != nil:
+	case part.Only != "" && errors.Is(err, ErrNoSession):
+		return nil, []string{part.Only}, nil
+	case err != nil:
+		return nil, nil, err
+	}
+	for _, t := range look.Trees {
+		looked[t.Root] = true
+		for _, id := range t.Subs {
+			looked[id] = true
+		}
+	}
+	if part.Only != "" && !looked[part.Only] { // it is how another id begins
+		gone = append(gone, part.Only)
+	}
+	if len(heads) > 0 {
+		for id := range s.heads {
+			if _, is := heads[id]; !is {
+				gone = append(gone, id)
+			}
+		}
+		s.heads = heads
+	}
+	if s.store == nil {
+		events = append(events, Event{Kind: Begun})
+	}
+	if part.Only != "" {
+		if s.slow++; !look.Slow {
+			s.slow = 0
+		}
+	}
+	if s.partly = !look.Whole; look.Whole {
+		s.whole = w.Now()
+	}
+	events = append(events, s.takeLook(look, nil)...)
+	w.Counts.noteCheck(s.path, look, s.tally(), w.Now())
+	return events, gone, nil
+}
+
+// findChanged finds the sessions that may have changed, and those that are gone. Where nothing tells,
+// all may have. written says that the store was written to, moved that another process has it, or none.
+func (s *one) findChanged(at Glance, written, moved bool) (parts []Part, gone []string) {
+	switch {
+	case at.Marks == nil && s.heads != nil && !moved:
 		return []Part{{}}, nil
-	case at.Marks == nil || s.marks == nil || s.slow:
+	case at.Marks == nil || s.marks == nil || s.slow >= tooSlow:
 		return []Part{{All: true}}, nil
 	}
 	var changed []string
@@ -115,18 +140,20 @@ func (s *one) findChanged(at Glance, written bool) (parts []Part, gone []string)
 		}
 		gone = append(gone, id)
 	}
-	if written && at.Loose && len(changed)+len(gone) == 0 {
-		changed = s.recent // a record was changed in its place, most likely there
-	} else if len(changed) > 0 {
-		s.recent = changed
+	switch {
+	case len(changed) > 0:
+		s.recent = slices.Clone(changed)
+	case moved || written && at.Loose && len(gone) == 0: // a record was changed in its place, most likely there
+		changed = s.recent
 	}
-	for root, t := range s.trees {
-		if t.InUse {
+	for root, t := range s.trees { // what is found may depend on who writes
+		if t.InUse || moved && len(t.Found) > 0 {
 			changed = append(changed, root)
 		}
 	}
 	slices.Sort(changed)
-	if changed = slices.Compact(changed); len(changed) > mostOnes || written && at.Loose && len(changed)+len(gone) == 0 {
+	changed = slices.Compact(changed)
+	if len(changed) > mostOnes || written && at.Loose && !moved && len(changed)+len(gone) == 0 {
 		return []Part{{All: true}}, nil
 	}
 	for _, id := range changed {

@@ -11,9 +11,10 @@ import (
 
 // Glance is what a store tells before it is read.
 type Glance struct {
-	Writer session.Writer
-	Marks  map[string]string // of each session, another text when it changed; nil where nothing tells
-	Loose  bool              // a session may have changed although its mark did not
+	Writer     session.Writer
+	WriterName string
+	Marks      map[string]string // of each session, another text when it changed; nil where nothing tells
+	Loose      bool              // a session may have changed although its mark did not
 }
 
 // Options say what is watched, and how.

@@ -10,9 +10,10 @@ import (
 
 // Glance is what a store tells before it is read.
 type Glance struct {
-	Writer session.Writer    // of a database in a file
-	Marks  map[string]string // see store.Kind
-	Loose  bool              // a session may have changed although its mark did not
+	Writer     session.Writer // of a database in a file
+	WriterName string
+	Marks      map[string]string // see store.Kind
+	Loose      bool              // a session may have changed although its mark did not
 }
 
 // GlanceAt looks at a store without reading it. One on a server tells nothing.
@@ -30,7 +31,7 @@ func GlanceAt(ctx context.Context, path, kind string) (seen Glance, err error) {
 		return seen, err
 	}
 	if db := sqlite.FromReader(src.DB); db != nil {
-		seen.Writer, seen.Loose = db.Writer.State, true
+		seen.Writer, seen.WriterName, seen.Loose = db.Writer.State, db.Writer.Name, true
 	}
 	if known.Marks != nil {
 		seen.Marks, err = known.Marks(ctx, &src.Source)
