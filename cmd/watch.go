@@ -25,8 +25,8 @@ func newWatchCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch [STORE...]",
 		Short: "Go on checking, and tell what is new and what is gone",
-		Long: `Check stores, and check them again whenever they change, until Ctrl-C: a line for
-each finding that is new, that is about more than before, or that is gone.
+		Long: `Check stores, and check them again whenever they change, until Ctrl-C: a line
+for each finding that is new, that is about more than before, or that is gone.
 
 Nothing is changed. What a runtime may still write is no finding as long as it
 has the store open. Where a store has an index, only the sessions that changed
@@ -39,7 +39,7 @@ when it starts are not found later.
 ` + exitStatus("never: it goes on until it is interrupted", storeCodes...),
 		Example: `  sessctl watch
   sessctl watch session.db --metrics :9464
-  sessctl watch ~/.claude --format ndjson | jq -r 'select(.type == "found").message'`,
+  sessctl watch ~/.claude --format ndjson | jq 'select(.type == "found")'`,
 		GroupID: groupStore,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runWatch(cmd.Context(), p, args) },
 	}

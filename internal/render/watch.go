@@ -18,7 +18,7 @@ type WatchOptions struct {
 	Home    string         // the folder that ~ stands for
 	Quiet   bool           // findings only
 	Several bool           // stores
-	Least   rules.Severity // of the findings that are listed, but for those that keep a session from resuming
+	Least   rules.Severity // of the findings that are told
 	Most    int            // findings that are listed of a store at the beginning, 0 for all
 	Unread  func(path string, err error) Unread
 }
@@ -36,7 +36,7 @@ func WatchText(o WatchOptions) func(watch.Event) error {
 		line := document.Words(Span(document.Quiet, e.Time.Local().Format(time.TimeOnly)), "  ")
 		f := e.Finding
 		switch {
-		case f != nil && o.isHidden(f):
+		case o.Hides(f):
 			return nil
 		case f != nil && e.Time.Equal(begun[e.Path]) && o.Most > 0 && listed[e.Path] >= o.Most:
 			return nil
@@ -90,7 +90,7 @@ func (o *WatchOptions) tallyText(e watch.Event) document.Text {
 	for _, n := range e.Tally.Sessions {
 		sessions += n
 	}
-	listed := slices.DeleteFunc(slices.Clone(e.Tally.Findings), o.isHidden)
+	listed := slices.DeleteFunc(slices.Clone(e.Tally.Findings), o.Hides)
 	text := document.Words(ui.Clean(e.Store.Title)+", "+ui.Count(sessions, "session")+". ", SeverityCounts(listed))
 	if o.Most > 0 && len(listed) > o.Most {
 		text = text.And(Span(document.Plain, "; the first "+ui.Number(o.Most)+" follow"))
@@ -98,5 +98,6 @@ func (o *WatchOptions) tallyText(e watch.Event) document.Text {
 	return text
 }
 
-// isHidden reports whether a finding is not listed.
-func (o *WatchOptions) isHidden(f *check.Finding) bool { return f.Severity < o.Least && !f.IsRefused() }
+// Hides reports whether a finding is not told. Of a call that is being answered there is an info, which
+// comes and goes.
+func (o *WatchOptions) Hides(f *check.Finding) bool { return f != nil && f.Severity < o.Least }

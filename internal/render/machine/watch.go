@@ -54,6 +54,9 @@ type watchVerdicts struct {
 func WatchLines(o render.WatchOptions, stores []string) (func(watch.Event) error, error) {
 	w := o.Screen.Plain()
 	return func(e watch.Event) error {
+		if o.Hides(e.Finding) {
+			return nil
+		}
 		if e.Finding != nil {
 			line := watchFinding{e.Time.UTC(), findingObject(e.Path, e.Finding)}
 			line.Type = string(e.Kind)
