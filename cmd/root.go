@@ -41,10 +41,9 @@ func newRootCommand(p *program) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sessctl",
 		Short: "Check and repair the persisted sessions of AI agents",
-		Long: `sessctl is an fsck for the sessions that AI agents leave behind. It opens the
-store that an agent runtime wrote, finds what would break or mislead the next
-run, and repairs it without losing a message. Only ` + "`repair`" + ` and ` + "`undo`" + ` change a
-store: with a backup, verified, and with a way back.
+		Long: `sessctl is an fsck for the sessions that AI agents leave behind. It finds what
+would break or mislead the next run, and repairs it without losing a message.
+Only ` + "`repair`" + ` and ` + "`undo`" + ` change a store: with a backup, and with a way back.
 
 ` + exitStatus("nothing found at or above --fail-on", append(changing, exitFindings)...),
 		Example: `  sessctl why                       why the newest session does not resume

@@ -36,7 +36,7 @@ The system tells when files change; databases on a server, and files of which it
 does not tell, are looked at every second (--poll). Stores that are not there yet
 when it starts are not found later.
 
-` + exitStatus("never: it goes on until it is interrupted", storeCodes...),
+` + exitStatus("never: it goes on until it is interrupted", int(problem.Unreadable), exitInterrupted),
 		Example: `  sessctl watch
   sessctl watch session.db --metrics :9464
   sessctl watch ~/.claude --format ndjson | jq 'select(.type == "found")'`,

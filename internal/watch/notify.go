@@ -69,8 +69,8 @@ func (n *notifier) passOn() {
 			if info, err := os.Lstat(e.Name); e.Has(fsnotify.Create) && err == nil && info.IsDir() {
 				told.all = !n.addBelow(e.Name)
 			}
-		case <-n.watched.Errors: // it could not keep up
-			told.all = true
+		case err := <-n.watched.Errors: // it could not keep up
+			told.all = err != nil
 		}
 		select {
 		case n.told <- told:

@@ -34,6 +34,7 @@ func TestTheDocumentedKeysAreThoseOfTheDocuments(t *testing.T) {
 		"find --format ndjson":   foundSummary{},
 		"ls --format json":       lsDocument{},
 		"ls --format ndjson":     lsSummary{},
+		"watch --format ndjson":  watchStore{},
 		"stores --format json":   storesDocument{},
 		"diff --format json":     diffDocument{},
 		"explain --format json":  explainDocument{},
