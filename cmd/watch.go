@@ -86,6 +86,7 @@ func runWatch(ctx context.Context, p *program, args []string) error {
 		Check: func(ctx context.Context, path string, of watch.Part) (*watch.Look, error) {
 			return run.lookAt(ctx, paths, path, of)
 		},
+		Sign:   registry.OpenSign,
 		Glance: func(ctx context.Context, path string) (watch.Glance, error) { return glanceAt(ctx, path, c.Store) },
 	}
 	if opts.Poll == 0 {

@@ -7,22 +7,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/fsnotify/fsnotify"
 )
 
-// note is what the system told: a path, or that it told less than happened.
-type note struct {
-	path string
-	all  bool
-}
-
-// about reports whether it is about one of some files, something below a folder among them, or a folder
-// that one is in.
-func (n note) about(files []string) bool {
-	return n.all || n.path != "" && slices.ContainsFunc(files, func(file string) bool {
-		return n.path == file || isBelow(n.path, file) || isBelow(file, n.path)
-	})
+// isAbout reports whether what is told of a path is about one of some files, something below a folder
+// among them, or a folder that one is in.
+func isAbout(path string, files []string) bool {
+	return slices.ContainsFunc(files, func(file string) bool { return path == file || isBelow(path, file) || isBelow(file, path) })
 }
 
 func isBelow(path, folder string) bool {
@@ -32,13 +25,19 @@ func isBelow(path, folder string) bool {
 // notifier passes on what the system tells of folders: SQLite writes beside a database, and others
 // put a new file in the place of an old one.
 type notifier struct {
-	told    chan note
 	watched *fsnotify.Watcher // nil where nothing is told
-	done    chan struct{}
+	mu      sync.Mutex
+	all     []*subscriber
+}
+
+// subscriber is told of some files: there is something in the channel then.
+type subscriber struct {
+	files []string
+	told  chan struct{}
 }
 
 func newNotifier(never bool) *notifier {
-	n := &notifier{told: make(chan note), done: make(chan struct{})}
+	n := &notifier{}
 	if never {
 		return n
 	}
@@ -52,36 +51,58 @@ func newNotifier(never bool) *notifier {
 }
 
 func (n *notifier) stop() {
-	close(n.done)
 	if n.watched != nil {
 		_ = n.watched.Close()
 	}
 }
 
+// subscribe makes a subscriber of nothing yet.
+func (n *notifier) subscribe() *subscriber {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s := &subscriber{told: make(chan struct{}, 1)}
+	n.all = append(n.all, s)
+	return s
+}
+
+// passOn passes on what is told, until stop is called.
 func (n *notifier) passOn() {
 	for {
-		var told note
+		missed := false // something that was not told
+		path := ""
 		select {
-		case <-n.done:
-			return
-		case e := <-n.watched.Events:
-			told.path = e.Name
-			if info, err := os.Lstat(e.Name); e.Has(fsnotify.Create) && err == nil && info.IsDir() {
-				told.all = !n.addBelow(e.Name)
+		case e, open := <-n.watched.Events:
+			if !open {
+				return
 			}
-		case err := <-n.watched.Errors: // it could not keep up
-			told.all = err != nil
+			path = e.Name
+			if info, err := os.Lstat(path); e.Has(fsnotify.Create) && err == nil && info.IsDir() {
+				missed = !n.addBelow(path)
+			}
+		case err, open := <-n.watched.Errors: // it could not keep up
+			if missed = err != nil; !open {
+				return
+			}
 		}
-		select {
-		case n.told <- told:
-		case <-n.done:
-			return
+		n.mu.Lock()
+		for _, s := range n.all {
+			if missed || isAbout(path, s.files) {
+				select {
+				case s.told <- struct{}{}:
+				default: // it was not asked for since
+				}
+			}
 		}
+		n.mu.Unlock()
 	}
 }
 
-// add asks for what happens to files and below folders. false: not all of it will be told.
-func (n *notifier) add(files []string) bool {
+// add asks for what happens to files and below folders, in place of those before. false: not all of it
+// will be told.
+func (n *notifier) add(s *subscriber, files []string) bool {
+	n.mu.Lock()
+	s.files = files
+	n.mu.Unlock()
 	if n.watched == nil || len(files) == 0 {
 		return false
 	}

@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/problem"
@@ -23,9 +24,11 @@ type Options struct {
 	Check  func(ctx context.Context, path string, of Part) (*Look, error)
 	Glance func(ctx context.Context, path string) (Glance, error)
 	Files  func(path string) []string // of a store, with those that are written beside it; nil for none
-	Every  time.Duration              // how often all of a store is checked, where only parts of it were
-	Poll   time.Duration              // how often a store is looked at of which the system does not tell
-	Always bool                       // it tells of none
+	// Sign is a way to ask for a text that is another one when a store without files was written to.
+	Sign   func(path string) func(ctx context.Context) string
+	Every  time.Duration // how often all of a store is checked, where only parts of it were
+	Poll   time.Duration // how often a store is looked at of which the system does not tell
+	Always bool          // it tells of none
 	Now    func() time.Time
 	Emit   func(Event) error
 	Counts *Metrics // nil where nobody asks for them
@@ -42,11 +45,12 @@ const (
 
 // one is a store that is watched.
 type one struct {
+	*subscriber
 	seen
 	parted
-	path    string
-	noticed bool   // the system tells when it changes
-	sign    string // of a store that is polled
+	path string
+	sign string // of a store that is polled
+	ask  func(ctx context.Context) string
 
 	first, due, rest time.Time // of a burst; when it is to be checked, zero for never; before which it is not
 	polled, again    time.Time // when it is to be looked at, and checked, whatever was told; zero for never
@@ -58,23 +62,25 @@ type one struct {
 
 type watcher struct {
 	Options
-	stores []*one
-	notes  *notifier
+	notes *notifier
+	turn  sync.Mutex // to tell
 }
 
 // ErrNothing says that no store could be read at the beginning.
 var ErrNothing = errors.New("no store can be read")
 
-// Run watches until the context ends or nobody takes the events.
+// Run watches until the context ends or nobody takes the events. At the beginning the stores are checked
+// one after another; from then on none waits for another one.
 func Run(ctx context.Context, opts Options) error {
 	w := &watcher{Options: opts, notes: newNotifier(opts.Always)}
 	defer w.notes.stop()
+	var stores []*one
 	var failed error
 	readable := false
 	for _, path := range opts.Stores {
-		s := &one{path: path}
-		w.stores = append(w.stores, s)
-		w.listen(s)
+		s := &one{path: path, subscriber: w.notes.subscribe(), ask: opts.Sign(path)}
+		stores = append(stores, s)
+		w.listen(ctx, s)
 		if err := w.checkStore(ctx, s); err != nil {
 			return err
 		}
@@ -84,36 +90,38 @@ func Run(ctx context.Context, opts Options) error {
 	if !readable {
 		return errors.Join(ErrNothing, failed)
 	}
-	return w.waitForChanges(ctx)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var all sync.WaitGroup
+	for _, s := range stores {
+		all.Go(func() { stop(w.follow(ctx, s)) })
+	}
+	all.Wait()
+	return context.Cause(ctx)
 }
 
-// waitForChanges checks each store when the system tells of it, or when its time has come.
-func (w *watcher) waitForChanges(ctx context.Context) error {
+// follow checks a store when the system tells of it, or when its time has come.
+func (w *watcher) follow(ctx context.Context, s *one) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		var told note
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case told = <-w.notes.told:
+		case <-s.told:
+			s.noteWrite(w.Now())
 		case <-timer.C:
 		}
+		w.pollStore(ctx, s)
+		if isPast(s.due, w.Now()) {
+			if err := w.checkStore(ctx, s); err != nil {
+				return err
+			}
+		}
 		next := w.Now().Add(time.Hour)
-		for _, s := range w.stores {
-			if told.about(w.Files(s.path)) {
-				s.noteWrite(w.Now())
-			}
-			w.pollStore(s)
-			if isPast(s.due, w.Now()) {
-				if err := w.checkStore(ctx, s); err != nil {
-					return err
-				}
-			}
-			for _, at := range []time.Time{s.due, s.polled, s.again} {
-				if !at.IsZero() && at.Before(next) {
-					next = at
-				}
+		for _, at := range []time.Time{s.due, s.polled, s.again} {
+			if !at.IsZero() && at.Before(next) {
+				next = at
 			}
 		}
 		timer.Reset(next.Sub(w.Now()))
@@ -138,14 +146,12 @@ func (s *one) noteWrite(now time.Time) {
 }
 
 // pollStore looks at a store of which the system does not tell, and has one checked whose time has come.
-func (w *watcher) pollStore(s *one) {
+func (w *watcher) pollStore(ctx context.Context, s *one) {
 	now := w.Now()
 	if isPast(s.polled, now) {
 		s.polled = now.Add(w.Poll)
-		if sign := signOf(w.Files(s.path)); sign != s.sign || sign == "" {
-			s.sign = sign
+		if before := s.sign; w.listen(ctx, s) != before {
 			s.noteWrite(now)
-			w.listen(s)
 		}
 	}
 	if isPast(s.again, now) {
@@ -156,14 +162,18 @@ func (w *watcher) pollStore(s *one) {
 	}
 }
 
-// listen asks the system to tell of a store, which is polled where that is not possible.
-func (w *watcher) listen(s *one) {
+// listen asks the system to tell of a store. Where that is not possible, it is polled for a sign.
+func (w *watcher) listen(ctx context.Context, s *one) (sign string) {
 	files := w.Files(s.path)
-	if s.noticed = w.notes.add(files); s.noticed {
-		s.polled = time.Time{}
-	} else {
-		s.sign, s.polled = signOf(files), w.Now().Add(w.Poll)
+	switch {
+	case w.notes.add(s.subscriber, files):
+		s.polled, s.sign = time.Time{}, ""
+	case files == nil:
+		s.polled, s.sign = w.Now().Add(w.Poll), s.ask(ctx)
+	default:
+		s.polled, s.sign = w.Now().Add(w.Poll), signOf(files)
 	}
+	return s.sign
 }
 
 // checkStore checks what changed of a store, and tells what is new. An error ends the run.
@@ -179,7 +189,7 @@ func (w *watcher) checkStore(ctx context.Context, s *one) error {
 		s.rest = now.Add(min(latest, share*now.Sub(start)))
 	}
 	if err != nil {
-		events = append(events, w.noteFailure(s, err, now)...)
+		events = append(events, w.noteFailure(ctx, s, err, now)...)
 	} else {
 		if s.unread != nil {
 			events = append([]Event{{Kind: Readable}}, events...)
@@ -187,6 +197,8 @@ func (w *watcher) checkStore(ctx context.Context, s *one) error {
 		s.unread, s.failed = nil, 0
 		s.again = w.nextCheck(s, now)
 	}
+	w.turn.Lock()
+	defer w.turn.Unlock()
 	for _, e := range events {
 		e.Time, e.Path, e.Store = now, s.path, s.store
 		if e.Kind == Begun {
@@ -212,11 +224,11 @@ func (w *watcher) nextCheck(s *one, now time.Time) (at time.Time) {
 }
 
 // noteFailure tells of a store that cannot be read, once, and has it checked as a whole when it can.
-func (w *watcher) noteFailure(s *one, err error, now time.Time) (events []Event) {
+func (w *watcher) noteFailure(ctx context.Context, s *one, err error, now time.Time) (events []Event) {
 	w.Counts.noteFailure(s.path)
 	s.failed++
 	s.again = now.Add(min(latest, time.Duration(s.failed)*w.Poll))
-	w.listen(s) // its folder may be another one now
+	w.listen(ctx, s) // its folder may be another one now
 	s.parted = parted{}
 	if s.unread == nil {
 		events = []Event{{Kind: Unreadable, Err: err}}
