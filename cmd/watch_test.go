@@ -283,3 +283,15 @@ func TestWatchTellsOfRights(t *testing.T) {
 	}
 	w.expect(`can be read again`)
 }
+
+// TestWatchWritesNothing: the folder of a store is as it was, also where a log is beside it.
+func TestWatchWritesNothing(t *testing.T) {
+	path := agentStore(t)
+	change(t, path, "pragma journal_mode = wal")
+	held(t, path, touch)()
+	before := contents(t, filepath.Dir(path))
+	w := startWatch(t, path, "--every", "100ms", "--poll", "100ms")
+	w.expect(`watching`, `new   error SC701`)
+	w.rest()
+	unchanged(t, before, filepath.Dir(path))
+}
