@@ -25,7 +25,7 @@ type WatchOptions struct {
 
 // watchWords are what the kinds of events are called in front of a finding.
 var watchWords = map[watch.EventKind]document.Span{
-	watch.Found: Span(document.Strong, "new"), watch.Worse: Span(document.Strong, "worse"), watch.Gone: Span(document.Good, "gone"),
+	watch.Found: Span(document.Strong, "new   "), watch.Worse: Span(document.Strong, "worse "), watch.Gone: Span(document.Good, "gone  "),
 }
 
 // WatchText prints a line for each event.
@@ -42,10 +42,10 @@ func WatchText(o WatchOptions) func(watch.Event) error {
 			return nil
 		case f != nil:
 			listed[e.Path]++
-			line = append(line, watchWords[e.Kind], Span(document.Plain, ui.Pad("", 6-len(watchWords[e.Kind].Text))), SeverityOf(f.Severity),
-				Span(document.Plain, " "+f.Rule.ID+"  "), Span(document.Place, FindingPlace(f)), Span(document.Plain, "  "+firstSentence(ui.Clean(SaidMessage(f)))))
+			line = line.And(document.Words(watchWords[e.Kind], SeverityOf(f.Severity), " "+f.Rule.ID+"  ",
+				Span(document.Place, FindingPlace(f)), "  "+firstSentence(ui.Clean(SaidMessage(f))))...)
 			if o.Several {
-				line = append(line, Span(document.Quiet, "  in "+name))
+				line = line.And(Span(document.Quiet, "  in "+name))
 			}
 		case o.Quiet && e.Kind != watch.Unreadable:
 			return nil

@@ -162,17 +162,19 @@ func (w *watcher) pollStore(ctx context.Context, s *one) {
 	}
 }
 
-// listen asks the system to tell of a store. Where that is not possible, it is polled for a sign.
+// listen asks the system to tell of a store. Where that is not possible, it is polled for a sign, for
+// at most a twentieth of the time.
 func (w *watcher) listen(ctx context.Context, s *one) (sign string) {
-	files := w.Files(s.path)
-	switch {
-	case w.notes.add(s.subscriber, files):
+	files, start := w.Files(s.path), w.Now()
+	if w.notes.add(s.subscriber, files) {
 		s.polled, s.sign = time.Time{}, ""
-	case files == nil:
-		s.polled, s.sign = w.Now().Add(w.Poll), s.ask(ctx)
-	default:
-		s.polled, s.sign = w.Now().Add(w.Poll), signOf(files)
+		return ""
 	}
+	if s.sign = signOf(files); files == nil {
+		s.sign = s.ask(ctx)
+	}
+	now := w.Now()
+	s.polled = now.Add(max(w.Poll, 20*now.Sub(start)))
 	return s.sign
 }
 
