@@ -300,7 +300,8 @@ func (run *checkRun) checkOpened(ctx context.Context, opened *registry.Opened) (
 		st = part{st, run.mayCount, func(tree *session.Tree) bool { return run.isAskedFor(tree) && touchedSince(run.since)(tree) }}
 	}
 	if run.asked != nil && run.asked.Only == "" && pickerOf(opened) != nil {
-		st, opts.OmitStore = part{st, run.asked.Keep, func(*session.Tree) bool { return true }}, !run.asked.All
+		st = part{st, run.asked.Keep, func(*session.Tree) bool { return true }}
+		opts.OmitStore = !run.asked.All && registry.OnServer(opened.Facts().Path) // which reads no more than is asked for
 	}
 	if len(run.trees) > 0 {
 		opts.Bodies = opts.Bodies || run.config.ShowContent

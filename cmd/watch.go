@@ -167,7 +167,9 @@ func (run *checkRun) lookAt(ctx context.Context, paths []string, path string, of
 		one.compareBaseline(result, false)
 		facts := *result.Store
 		facts.Recovery = nil // which holds the store
-		look = &watch.Look{Store: &facts, Whole: of.Only == "" && (of.All || pickerOf(opened) == nil), Slow: of.Only != "" && facts.Read != session.ByIndex}
+		alone := of.Only != ""
+		look = &watch.Look{Store: &facts, Slow: alone && facts.Read != session.ByIndex, Own: !alone && (of.All || !registry.OnServer(path))}
+		look.Whole = !alone && (of.All || pickerOf(opened) == nil)
 		for _, f := range result.Findings {
 			if f.Root == nil {
 				look.Itself = append(look.Itself, f)

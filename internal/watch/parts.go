@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -49,7 +50,8 @@ func (w *watcher) lookAt(ctx context.Context, s *one, written bool) (events []Ev
 		parts, gone = []Part{{All: true}}, nil
 	}
 	looked := map[string]bool{}
-	for _, part := range parts {
+	for i := 0; i < len(parts); i++ {
+		part := parts[i]
 		if looked[part.Only] { // with another one of its tree
 			continue
 		}
@@ -58,6 +60,9 @@ func (w *watcher) lookAt(ctx context.Context, s *one, written bool) (events []Ev
 			return events, err
 		}
 		events, gone = append(events, found...), append(gone, lost...)
+		if part.Only == "" && !part.All && written && at.Loose && len(looked)+len(lost) == 0 { // but something was written
+			parts = append(parts, Part{All: true})
+		}
 	}
 	if store := s.store; moved || len(gone) > 0 {
 		if moved && len(parts) == 0 {
@@ -74,8 +79,8 @@ func (w *watcher) lookAt(ctx context.Context, s *one, written bool) (events []Ev
 // checkPart checks a part of a store, adds the sessions of its trees to looked, and gives those that
 // are gone.
 func (w *watcher) checkPart(ctx context.Context, s *one, part Part, looked map[string]bool) (events []Event, gone []string, err error) {
-	heads := map[string]int64{}
-	part.Keep = s.keeper(part.All, heads)
+	heads, changed := map[string]int64{}, map[string]bool{}
+	part.Keep = s.keeper(part.All, heads, changed)
 	look, err := w.Check(ctx, s.path, part)
 	switch {
 	case part.Only != "" && errors.Is(err, ErrNoSession):
@@ -99,6 +104,9 @@ func (w *watcher) checkPart(ctx context.Context, s *one, part Part, looked map[s
 			}
 		}
 		s.heads = heads
+		if len(changed) > 0 && !part.All {
+			s.recent = slices.Collect(maps.Keys(changed))
+		}
 	}
 	if s.store == nil {
 		events = append(events, Event{Kind: Begun})
@@ -143,7 +151,7 @@ func (s *one) findChanged(at Glance, written, moved bool) (parts []Part, gone []
 	switch {
 	case len(changed) > 0:
 		s.recent = slices.Clone(changed)
-	case moved || written && at.Loose && len(gone) == 0: // a record was changed in its place, most likely there
+	case moved || written && at.Loose: // a record was changed in its place, most likely there
 		changed = s.recent
 	}
 	for root, t := range s.trees { // what is found may depend on who writes
@@ -153,7 +161,7 @@ func (s *one) findChanged(at Glance, written, moved bool) (parts []Part, gone []
 	}
 	slices.Sort(changed)
 	changed = slices.Compact(changed)
-	if len(changed) > mostOnes || written && at.Loose && !moved && len(changed)+len(gone) == 0 {
+	if len(changed) > mostOnes || at.Loose && (len(gone) > 0 || written && !moved && len(changed) == 0) {
 		return []Part{{All: true}}, nil
 	}
 	for _, id := range changed {
@@ -163,23 +171,25 @@ func (s *one) findChanged(at Glance, written, moved bool) (parts []Part, gone []
 }
 
 // keeper tells the trees in which something changed by the newest time of each of their sessions, and
-// notes these in heads. It is asked more than once of some.
-func (s *one) keeper(all bool, heads map[string]int64) func(*session.Tree, time.Time) bool {
+// notes these in heads and their roots in changed. Those that changed last are kept, too: a record may
+// have been changed in its place. It is asked more than once of some.
+func (s *one) keeper(all bool, heads map[string]int64, changed map[string]bool) func(*session.Tree, time.Time) bool {
 	return func(tree *session.Tree, newest time.Time) bool {
-		keep := all || s.trees[tree.Root().ID].InUse
+		root := tree.Root().ID
 		note := func(key string, at time.Time) {
 			if _, noted := heads[key]; !noted {
 				heads[key] = at.UnixNano()
 			}
-			was, known := s.heads[key]
-			keep = keep || !known || was != heads[key] || at.IsZero()
+			if was, known := s.heads[key]; !known || was != heads[key] || at.IsZero() {
+				changed[root] = true
+			}
 		}
 		for _, one := range tree.Sessions {
 			note(one.ID, one.Updated)
 		}
 		if !newest.IsZero() { // a server does not tell
-			note(tree.Root().ID+"\x00", newest)
+			note(root+"\x00", newest)
 		}
-		return keep
+		return all || changed[root] || s.trees[root].InUse || slices.Contains(s.recent, root)
 	}
 }

@@ -16,7 +16,8 @@ type Look struct {
 	Store  *session.Store
 	Whole  bool             // it looked at everything, and not at some trees only
 	Slow   bool             // to look at these took as long as to look at all would
-	Itself []*check.Finding // about the store itself; where it is Whole
+	Own    bool             // it looked at what concerns the store itself
+	Itself []*check.Finding // about that
 	Trees  []Tree
 	Took   time.Duration
 }
@@ -96,7 +97,7 @@ func (s *seen) takeLook(look *Look, gone []string) (events []Event) {
 		s.trees[t.Root] = t
 	}
 	var was []*check.Finding
-	if look.Whole {
+	if look.Own {
 		was, s.itself = s.itself, look.Itself
 	}
 	for _, id := range slices.Sorted(maps.Keys(before)) {

@@ -23,7 +23,7 @@ func found(word string) *check.Finding {
 
 // looked is a look at trees: "root sub: finding finding". A root in brackets is in use.
 func looked(whole bool, writer session.Writer, trees ...string) *Look {
-	look := &Look{Store: &session.Store{Writer: writer}, Whole: whole}
+	look := &Look{Store: &session.Store{Writer: writer}, Whole: whole, Own: whole}
 	for _, text := range trees {
 		ids, list, _ := strings.Cut(text, ":")
 		words := strings.Fields(ids)

@@ -209,20 +209,23 @@ func TestKeeperKeepsWhatChanged(t *testing.T) {
 	}
 	s := &one{seen: seen{trees: map[string]Tree{"used": {InUse: true}}}}
 	first := map[string]int64{}
-	keep := s.keeper(true, first)
-	for _, id := range []string{"a", "b", "used", "newer"} {
+	changed := map[string]bool{}
+	keep := s.keeper(true, first, changed)
+	for _, id := range []string{"a", "b", "used", "newer", "recent"} {
 		keep(tree(id, 1), time.Unix(1, 0))
 	}
 	keep(tree("untimed", 0), time.Time{})
 	s.heads = first
-	keep = s.keeper(false, map[string]int64{})
+	s.recent = []string{"recent"}
+	changed = map[string]bool{}
+	keep = s.keeper(false, map[string]int64{}, changed)
 	for _, tt := range []struct {
 		tree   *session.Tree
 		newest int64
 		want   bool
 	}{
 		{tree("a", 1), 1, false}, {tree("b", 2), 1, true}, {tree("used", 1), 1, true}, {tree("newer", 1), 2, true},
-		{tree("untimed", 0), 0, true}, {tree("new", 1), 1, true},
+		{tree("untimed", 0), 0, true}, {tree("new", 1), 1, true}, {tree("recent", 1), 1, true},
 	} {
 		for range 2 { // it is asked again
 			if got := keep(tt.tree, time.Unix(tt.newest, 0)); got != tt.want {
