@@ -198,7 +198,13 @@ type lookedAt struct{ trees []watch.Tree }
 func (l *lookedAt) Tree(_ *session.Store, tree *session.Tree, found []*check.Finding) {
 	for _, part := range tree.Conversations() {
 		seen := watch.Tree{Root: strings.Clone(part.Root().ID)}
+		var said session.Meaning
 		for i, s := range part.Sessions {
+			said.AddDigest(session.DigestOf(s.ID + "\x00" + s.Title))
+			for n := range s.Items {
+				said.AddDigest(session.DigestOf(s.Items[n].Key))
+				said.AddDigest(s.Items[n].Meaning)
+			}
 			if seen.InUse = seen.InUse || s.Writer == session.WriterLive; i > 0 {
 				seen.Subs = append(seen.Subs, strings.Clone(s.ID))
 			}
@@ -208,6 +214,7 @@ func (l *lookedAt) Tree(_ *session.Store, tree *session.Tree, found []*check.Fin
 				seen.Found = append(seen.Found, f)
 			}
 		}
+		seen.Said = said.Digest()
 		seen.Outlook = check.OutlookOf(seen.Root, seen.Found)
 		l.trees = append(l.trees, seen)
 	}

@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
@@ -294,4 +297,69 @@ func TestWatchWritesNothing(t *testing.T) {
 	w.expect(`watching`, `new   error SC701`)
 	w.rest()
 	unchanged(t, before, filepath.Dir(path))
+}
+
+// TestWatchEndsWhereACheckDoes: after any changes, what was told and is not gone is what a check finds.
+func TestWatchEndsWhereACheckDoes(t *testing.T) {
+	sources := map[string]string{ // a table whose rows are changed, and the column of their texts
+		"adk/random-trees.db": "events content", "crush/agent-two.db": "messages parts", "mastra/aborted-kid.db": "mastra_messages content",
+		"docker-agent/leaky/nested.db": "session_items message_json",
+	}
+	for source, of := range sources {
+		t.Run(source, func(t *testing.T) {
+			t.Parallel()
+			content, err := os.ReadFile(filepath.Join("../../shared/corpus", source))
+			if err != nil {
+				t.Skip("the shared corpus is not beside this checkout (../shared/corpus)")
+			}
+			path := filepath.Join(t.TempDir(), "store.db")
+			if err := os.WriteFile(path, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			table, text, _ := strings.Cut(of, " ")
+			w := startWatch(t, path, "--format", "ndjson", "--severity", "info")
+			open := map[string]int{}
+			follow := func() {
+				for {
+					select {
+					case line := <-w.lines:
+						var e struct{ Type, Fingerprint string }
+						if err := json.Unmarshal([]byte(line), &e); err != nil {
+							t.Fatal(err)
+						}
+						open[e.Fingerprint] += map[string]int{"found": 1, "gone": -1}[e.Type]
+					case <-time.After(2 * time.Second):
+						return
+					}
+				}
+			}
+			follow()
+			for _, statement := range []string{
+				"delete from TABLE where rowid = (select max(rowid) from TABLE)",
+				"create table stowed as select * from TABLE where rowid % 3 = 0",
+				"delete from TABLE where rowid % 3 = 0",
+				"update TABLE set TEXT = '{' where rowid = (select min(rowid) from TABLE)",
+				"insert into TABLE select * from stowed",
+				"vacuum",
+			} {
+				change(t, path, strings.NewReplacer("TABLE", table, "TEXT", text).Replace(statement))
+				follow()
+				out, _ := exec.Command("sessctl", "check", path, "--format", "json").Output()
+				var found struct {
+					Findings []struct{ Fingerprint, Rule string }
+				}
+				if err := json.Unmarshal(out, &found); err != nil {
+					t.Fatal(err)
+				}
+				want := map[string]int{}
+				for _, f := range found.Findings {
+					want[f.Fingerprint]++
+				}
+				maps.DeleteFunc(open, func(_ string, n int) bool { return n == 0 })
+				if diff := cmp.Diff(want, open); diff != "" {
+					t.Fatalf("after %s (-check +watch):\n%s", statement, diff)
+				}
+			}
+		})
+	}
 }

@@ -34,8 +34,12 @@ type parted struct {
 	heads  map[string]int64  // the newest times of sessions, where Keep was asked
 	recent []string          // the sessions that changed last
 	whole  time.Time         // when all was checked, zero for never
+	took   time.Duration     // that took so long
 	partly bool              // since then, parts were
 	slow   int               // how often in a row one session took as long as all
+	doubt  bool              // something was written, and nothing that was checked differs from before
+	// differs: something that was checked just now does.
+	differs bool
 }
 
 // lookAt checks as little as tells what changed. With an error, some of it was checked.
@@ -45,35 +49,53 @@ func (w *watcher) lookAt(ctx context.Context, s *one, written bool) (events []Ev
 		return nil, err
 	}
 	moved := s.store != nil && at.Writer != session.WriterUnknown && at.Writer != s.store.Writer
-	parts, gone := s.findChanged(at, written, moved)
-	if s.whole.IsZero() || s.partly && !w.Now().Before(s.whole.Add(w.Every)) {
+	parts, gone := s.findChanged(at, moved)
+	if s.whole.IsZero() || isPast(w.nextWhole(s), w.Now()) {
 		parts, gone = []Part{{All: true}}, nil
 	}
 	looked := map[string]bool{}
-	for i := 0; i < len(parts); i++ {
-		part := parts[i]
+	check := func(part Part) error {
+		found, lost, err := w.checkPart(ctx, s, part, looked)
+		events, gone = append(events, found...), append(gone, lost...)
+		return err
+	}
+	s.differs = len(gone) > 0
+	for _, part := range parts {
 		if looked[part.Only] { // with another one of its tree
 			continue
 		}
-		found, lost, err := w.checkPart(ctx, s, part, looked)
-		if err != nil {
+		if err := check(part); err != nil {
 			return events, err
 		}
-		events, gone = append(events, found...), append(gone, lost...)
-		if part.Only == "" && !part.All && written && at.Loose && len(looked)+len(lost) == 0 { // but something was written
-			parts = append(parts, Part{All: true})
+	}
+	if written && at.Loose && !moved && !s.differs {
+		s.doubt = true
+		if isPast(w.nextWhole(s), w.Now()) {
+			if err := check(Part{All: true}); err != nil {
+				return events, err
+			}
 		}
 	}
-	if store := s.store; moved || len(gone) > 0 {
-		if moved && len(parts) == 0 {
-			seen := *store
-			seen.Writer, seen.WriterName, s.partly = at.Writer, at.WriterName, true
-			store = &seen
+	if moved || len(gone) > 0 {
+		store := *s.store
+		if len(parts) == 0 {
+			store.Writer, store.WriterName, s.partly = at.Writer, at.WriterName, true
 		}
-		events = append(events, s.takeLook(&Look{Store: store}, gone)...)
+		events = append(events, s.takeLook(&Look{Store: &store}, gone)...)
 	}
 	s.marks = at.Marks
 	return events, nil
+}
+
+// nextWhole is when all of a store is to be checked, zero for never.
+func (w *watcher) nextWhole(s *one) (at time.Time) {
+	if s.partly {
+		at = s.whole.Add(w.Every)
+	}
+	if doubt := s.whole.Add(share * s.took); s.doubt && (at.IsZero() || doubt.Before(at)) {
+		at = doubt
+	}
+	return at
 }
 
 // checkPart checks a part of a store, adds the sessions of its trees to looked, and gives those that
@@ -93,6 +115,7 @@ func (w *watcher) checkPart(ctx context.Context, s *one, part Part, looked map[s
 		for _, id := range t.Subs {
 			looked[id] = true
 		}
+		s.differs = s.differs || s.trees[t.Root].Said != t.Said
 	}
 	if part.Only != "" && !looked[part.Only] { // it is how another id begins
 		gone = append(gone, part.Only)
@@ -100,7 +123,7 @@ func (w *watcher) checkPart(ctx context.Context, s *one, part Part, looked map[s
 	if len(heads) > 0 {
 		for id := range s.heads {
 			if _, is := heads[id]; !is {
-				gone = append(gone, id)
+				gone, s.differs = append(gone, id), true
 			}
 		}
 		s.heads = heads
@@ -117,7 +140,7 @@ func (w *watcher) checkPart(ctx context.Context, s *one, part Part, looked map[s
 		}
 	}
 	if s.partly = !look.Whole; look.Whole {
-		s.whole = w.Now()
+		s.whole, s.took, s.doubt, s.differs = w.Now(), look.Took, false, true
 	}
 	events = append(events, s.takeLook(look, nil)...)
 	w.Counts.noteCheck(s.path, look, s.tally(), w.Now())
@@ -125,8 +148,8 @@ func (w *watcher) checkPart(ctx context.Context, s *one, part Part, looked map[s
 }
 
 // findChanged finds the sessions that may have changed, and those that are gone. Where nothing tells,
-// all may have. written says that the store was written to, moved that another process has it, or none.
-func (s *one) findChanged(at Glance, written, moved bool) (parts []Part, gone []string) {
+// all may have. moved says that another process has the store open, or none any more.
+func (s *one) findChanged(at Glance, moved bool) (parts []Part, gone []string) {
 	switch {
 	case at.Marks == nil && s.heads != nil && !moved:
 		return []Part{{}}, nil
@@ -151,8 +174,8 @@ func (s *one) findChanged(at Glance, written, moved bool) (parts []Part, gone []
 	switch {
 	case len(changed) > 0:
 		s.recent = slices.Clone(changed)
-	case moved || written && at.Loose: // a record was changed in its place, most likely there
-		changed = s.recent
+	case at.Loose || moved: // a record may have been changed in its place, most likely there
+		changed = slices.Clone(s.recent)
 	}
 	for root, t := range s.trees { // what is found may depend on who writes
 		if t.InUse || moved && len(t.Found) > 0 {
@@ -160,8 +183,7 @@ func (s *one) findChanged(at Glance, written, moved bool) (parts []Part, gone []
 		}
 	}
 	slices.Sort(changed)
-	changed = slices.Compact(changed)
-	if len(changed) > mostOnes || at.Loose && (len(gone) > 0 || written && !moved && len(changed) == 0) {
+	if changed = slices.Compact(changed); len(changed) > mostOnes || at.Loose && len(gone) > 0 {
 		return []Part{{All: true}}, nil
 	}
 	for _, id := range changed {

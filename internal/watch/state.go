@@ -29,6 +29,7 @@ type Tree struct {
 	InUse   bool     // by what the session itself tells, and not the store
 	Outlook check.Outlook
 	Found   []*check.Finding
+	Said    session.Digest // of what is stored in it
 }
 
 // EventKind is what an event tells.

@@ -219,7 +219,7 @@ func (w *watcher) nextCheck(s *one, now time.Time) (at time.Time) {
 	if s.isInUse() {
 		at = now.Add(min(max(now.Sub(s.changed), soonest), latest))
 	}
-	if all := s.whole.Add(w.Every); s.partly && (at.IsZero() || all.Before(at)) {
+	if all := w.nextWhole(s); at.IsZero() || !all.IsZero() && all.Before(at) {
 		at = all
 	}
 	return at
