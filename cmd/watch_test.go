@@ -8,7 +8,11 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"maps"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -191,7 +195,13 @@ func TestWatchKnowsWhoWrites(t *testing.T) {
 	path := agentStore(t)
 	change(t, path, "pragma journal_mode = wal", "delete from session_items", "delete from sessions",
 		"insert into sessions (id, messages, created_at, title) values ('11111111-0000-4000-8000-000000000001', '[]', '2026-02-03T10:00:00Z', 'x')")
-	w := startWatch(t, path)
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	_ = free.Close()
+	w := startWatch(t, path, "--metrics", address)
 	w.expect(`watching`)
 	stop := held(t, path,
 		`insert into session_items (session_id, position, item_type, agent_name, message_json) values ('11111111-0000-4000-8000-000000000001', 0, 'message', '', '{"role":"user","content":"go"}')`,
@@ -199,8 +209,31 @@ func TestWatchKnowsWhoWrites(t *testing.T) {
 			'{"role":"assistant","content":"","tool_calls":[{"id":"toolu_1","type":"function","function":{"name":"shell","arguments":"{}"}}]}')`)
 	w.expect(`is in use by `)
 	w.rest()
+	before := checksOf(t, address)
+	w.rest()
+	if after := checksOf(t, address); after > before+1 { // who has it open is looked at now and then
+		t.Errorf("%v checks of a store that is open and does not change", after-before)
+	}
 	stop()
 	w.expect(`is no longer in use`, `new   error SC101`)
+}
+
+// checksOf is how many checks the metrics tell of.
+func checksOf(t *testing.T, address string) (n float64) {
+	t.Helper()
+	answer, err := http.Get("http://" + address + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Sscan(regexp.MustCompile(`(?m)^sessctl_checks_total\{.*\} (.*)$`).FindStringSubmatch(string(text))[1], &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // Claude Code appends to a transcript, and puts a new file in its place.

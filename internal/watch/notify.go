@@ -76,6 +76,9 @@ func (n *notifier) passOn() {
 				return
 			}
 			path = e.Name
+			if strings.HasSuffix(path, "-shm") || strings.HasSuffix(path, "-wal") && e.Op == fsnotify.Chmod {
+				continue // SQLite sets their owner when root opens them, as a check does
+			}
 			if info, err := os.Lstat(path); e.Has(fsnotify.Create) && err == nil && info.IsDir() {
 				missed = !n.addBelow(path)
 			}
