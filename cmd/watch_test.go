@@ -361,7 +361,7 @@ func TestWatchEndsWhereACheckDoes(t *testing.T) {
 							t.Fatal(err)
 						}
 						open[e.Fingerprint] += map[string]int{"found": 1, "gone": -1}[e.Type]
-					case <-time.After(2 * time.Second):
+					case <-time.After(1500 * time.Millisecond):
 						return
 					}
 				}
