@@ -17,6 +17,8 @@ type Part struct {
 	// Keep says which trees, where the store can leave others out unread; else all are checked. It is
 	// to be asked of all trees even where All is set.
 	Keep func(heads *session.Tree, newest time.Time) bool
+
+	moved bool // another process has the store open, or none any more
 }
 
 // ErrNoSession says that the session of a Part is not stored.
@@ -55,6 +57,7 @@ func (w *watcher) lookAt(ctx context.Context, s *one, written bool) (events []Ev
 	}
 	looked := map[string]bool{}
 	check := func(part Part) error {
+		part.moved = moved
 		found, lost, err := w.checkPart(ctx, s, part, looked)
 		events, gone = append(events, found...), append(gone, lost...)
 		return err
@@ -102,7 +105,7 @@ func (w *watcher) nextWhole(s *one) (at time.Time) {
 // are gone.
 func (w *watcher) checkPart(ctx context.Context, s *one, part Part, looked map[string]bool) (events []Event, gone []string, err error) {
 	heads, changed := map[string]int64{}, map[string]bool{}
-	part.Keep = s.keeper(part.All, heads, changed)
+	part.Keep = s.keeper(part, heads, changed)
 	look, err := w.Check(ctx, s.path, part)
 	switch {
 	case part.Only != "" && errors.Is(err, ErrNoSession):
@@ -151,7 +154,7 @@ func (w *watcher) checkPart(ctx context.Context, s *one, part Part, looked map[s
 // all may have. moved says that another process has the store open, or none any more.
 func (s *one) findChanged(at Glance, moved bool) (parts []Part, gone []string) {
 	switch {
-	case at.Marks == nil && s.heads != nil && !moved:
+	case at.Marks == nil && s.heads != nil:
 		return []Part{{}}, nil
 	case at.Marks == nil || s.marks == nil || s.slow >= tooSlow:
 		return []Part{{All: true}}, nil
@@ -177,8 +180,8 @@ func (s *one) findChanged(at Glance, moved bool) (parts []Part, gone []string) {
 	case at.Loose || moved: // a record may have been changed in its place, most likely there
 		changed = slices.Clone(s.recent)
 	}
-	for root, t := range s.trees { // what is found may depend on who writes
-		if t.InUse || moved && len(t.Found) > 0 {
+	for root, t := range s.trees {
+		if t.dependsOnWriter(moved) {
 			changed = append(changed, root)
 		}
 	}
@@ -195,7 +198,7 @@ func (s *one) findChanged(at Glance, moved bool) (parts []Part, gone []string) {
 // keeper tells the trees in which something changed by the newest time of each of their sessions, and
 // notes these in heads and their roots in changed. Those that changed last are kept, too: a record may
 // have been changed in its place. It is asked more than once of some.
-func (s *one) keeper(all bool, heads map[string]int64, changed map[string]bool) func(*session.Tree, time.Time) bool {
+func (s *one) keeper(part Part, heads map[string]int64, changed map[string]bool) func(*session.Tree, time.Time) bool {
 	return func(tree *session.Tree, newest time.Time) bool {
 		root := tree.Root().ID
 		note := func(key string, at time.Time) {
@@ -212,6 +215,10 @@ func (s *one) keeper(all bool, heads map[string]int64, changed map[string]bool) 
 		if !newest.IsZero() { // a server does not tell
 			note(root+"\x00", newest)
 		}
-		return all || changed[root] || s.trees[root].InUse || slices.Contains(s.recent, root)
+		return part.All || changed[root] || slices.Contains(s.recent, root) || s.trees[root].dependsOnWriter(part.moved)
 	}
 }
+
+// dependsOnWriter reports whether what is found in a tree may be something else now. moved says that
+// another process has the store open, or none any more.
+func (t Tree) dependsOnWriter(moved bool) bool { return t.InUse || moved && len(t.Found) > 0 }

@@ -43,6 +43,9 @@ const (
 	latest  = time.Minute            // and between other looks that follow each other
 )
 
+// mostBusy is how often in a row a store may be locked before that is told: it passes.
+const mostBusy = 3
+
 // one is a store that is watched.
 type one struct {
 	*subscriber
@@ -84,7 +87,7 @@ func Run(ctx context.Context, opts Options) error {
 		if err := w.checkStore(ctx, s); err != nil {
 			return err
 		}
-		readable = readable || s.unread == nil || problem.ClassOf(s.unread) == problem.Busy // which passes
+		readable = readable || s.unread == nil
 		failed = errors.Join(failed, s.unread)
 	}
 	if !readable {
@@ -187,7 +190,7 @@ func (w *watcher) checkStore(ctx context.Context, s *one) error {
 		return ctx.Err()
 	}
 	now := w.Now()
-	if s.partly || s.marks == nil && s.heads == nil {
+	if s.partly || s.slow >= tooSlow || s.marks == nil && s.heads == nil {
 		s.rest = now.Add(min(latest, share*now.Sub(start)))
 	}
 	if err != nil {
@@ -231,10 +234,13 @@ func (w *watcher) noteFailure(ctx context.Context, s *one, err error, now time.T
 	s.failed++
 	s.again = now.Add(min(latest, time.Duration(s.failed)*w.Poll))
 	w.listen(ctx, s) // its folder may be another one now
-	s.parted = parted{}
-	if s.unread == nil {
-		events = []Event{{Kind: Unreadable, Err: err}}
+	s.first, s.written = now, true // since the last check that was made
+	busy := problem.ClassOf(err) == problem.Busy
+	if !busy {
+		s.parted = parted{}
 	}
-	s.unread = err
+	if s.unread == nil && (!busy || s.failed > mostBusy) {
+		events, s.unread = []Event{{Kind: Unreadable, Err: err}}, err
+	}
 	return events
 }

@@ -210,7 +210,7 @@ func TestKeeperKeepsWhatChanged(t *testing.T) {
 	s := &one{seen: seen{trees: map[string]Tree{"used": {InUse: true}}}}
 	first := map[string]int64{}
 	changed := map[string]bool{}
-	keep := s.keeper(true, first, changed)
+	keep := s.keeper(Part{All: true}, first, changed)
 	for _, id := range []string{"a", "b", "used", "newer", "recent"} {
 		keep(tree(id, 1), time.Unix(1, 0))
 	}
@@ -218,7 +218,7 @@ func TestKeeperKeepsWhatChanged(t *testing.T) {
 	s.heads = first
 	s.recent = []string{"recent"}
 	changed = map[string]bool{}
-	keep = s.keeper(false, map[string]int64{}, changed)
+	keep = s.keeper(Part{}, map[string]int64{}, changed)
 	for _, tt := range []struct {
 		tree   *session.Tree
 		newest int64
