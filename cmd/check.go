@@ -29,6 +29,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/ui"
 	"github.com/sessctl/sessctl/internal/view"
+	"github.com/sessctl/sessctl/internal/watch"
 )
 
 func newCheckCommand(p *program) *cobra.Command {
@@ -151,6 +152,7 @@ type checkRun struct {
 	roots  bool                 // the writer names every session
 	trees  []render.TreeWriter  // that draw the trees
 	only   string               // of several stores the one with the session of --session
+	asked  *watch.Part          // of a store that is watched, what is wanted; nil for a single check
 	known  *baseline.Comparison // with the baseline, nil without one
 	// recorded are the sessions that the store is compared with; nil for a check.
 	recorded []*session.Tree
@@ -296,6 +298,10 @@ func (run *checkRun) checkOpened(ctx context.Context, opened *registry.Opened) (
 	}
 	if run.isPart() {
 		st = part{st, run.mayCount, func(tree *session.Tree) bool { return run.isAskedFor(tree) && touchedSince(run.since)(tree) }}
+	}
+	if run.asked != nil && run.asked.Only == "" && pickerOf(opened) != nil {
+		st = part{st, run.asked.Keep, func(*session.Tree) bool { return true }}
+		opts.OmitStore = !run.asked.All && registry.OnServer(opened.Facts().Path) // which reads no more than is asked for
 	}
 	if len(run.trees) > 0 {
 		opts.Bodies = opts.Bodies || run.config.ShowContent

@@ -21,6 +21,7 @@ var flagGroups = []struct {
 	{"What is read", []string{"store", "session", "by-index", "match", "since", "damaged", "shard", "app", "user", "jobs", "max-memory", "against"}},
 	{"What is shown", []string{"model-input", "lanes", "all", "agent", "sort", "limit", "isolation", "branch", "tokens", "visibility", "compare-visibility", "assign-by"}},
 	{"What counts", []string{"select", "ignore", "fail-on", "deep", "profile", "as-is", "assume-dead", "live-window", "allow", "baseline", "write-baseline"}},
+	{"How it goes on", []string{"every", "poll", "metrics"}},
 	{"What is done", []string{"dry-run", "yes", "output", "plan", "plan-out", "redact", "list"}},
 	{"How it is printed", nil},
 }

@@ -58,10 +58,7 @@ func (p *program) printNote(format string, args ...any) {
 }
 
 func (p *program) printMessage(prefix string, m message) {
-	for _, secret := range p.secrets {
-		hidden := strings.NewReplacer(shell.Word(secret), hiddenWord, secret, hiddenWord)
-		m.Message, m.Next = hidden.Replace(m.Message), hidden.Replace(m.Next)
-	}
+	m.Message, m.Next = p.hideSecrets(m.Message), p.hideSecrets(m.Next)
 	if p.printsJSON() {
 		line, err := json.Marshal(m, jsontext.AllowInvalidUTF8(true))
 		if err == nil {
@@ -75,6 +72,14 @@ func (p *program) printMessage(prefix string, m message) {
 		text += ui.Hang("  ", "  ", ui.Clean(m.Next), width)
 	}
 	_, _ = fmt.Fprint(p.err, p.escapeCommands(text, `\x5b`))
+}
+
+// hideSecrets takes what may be a password out of a text.
+func (p *program) hideSecrets(text string) string {
+	for _, secret := range p.secrets {
+		text = strings.NewReplacer(shell.Word(secret), hiddenWord, secret, hiddenWord).Replace(text)
+	}
+	return text
 }
 
 // escapeCommands takes from text what GitHub Actions would carry out, where it may read it:

@@ -33,6 +33,7 @@ var otherWords = map[string][]string{
 	"diff":    {"compare"},
 	"export":  {"dump"},
 	"config":  {"settings"},
+	"watch":   {"monitor", "follow", "tail"},
 	"stores":  {"where"},
 }
 
@@ -72,7 +73,7 @@ and ` + "`undo`" + ` change a store: with a backup, verified, and with a way bac
 	root.AddGroup(&cobra.Group{ID: groupRepair, Title: "Make a session resume:"}, &cobra.Group{ID: groupStore, Title: "Look at stores:"}, &cobra.Group{ID: groupOther, Title: "Other:"})
 	root.AddCommand(
 		newCheckCommand(p), newViewCommand(p), newLsCommand(p), newFindCommand(p), newStoresCommand(p), newExportCommand(p), newReplayCommand(p), newDiffCommand(p),
-		newWhyCommand(p), newRepairCommand(p), newUndoCommand(p), newExplainCommand(p), newConfigCommand(p), newMCPCommand(p), newSchemaCommand(p), newVersionCommand(p),
+		newWhyCommand(p), newRepairCommand(p), newUndoCommand(p), newExplainCommand(p), newConfigCommand(p), newMCPCommand(p), newWatchCommand(p), newSchemaCommand(p), newVersionCommand(p),
 	)
 	for _, c := range root.Commands() {
 		c.SuggestFor = otherWords[c.Name()]

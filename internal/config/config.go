@@ -76,6 +76,10 @@ type Config struct {
 	Usual   bool   `mapstructure:"usual"`
 	Texts   bool   `mapstructure:"texts"`
 
+	Metrics string        `mapstructure:"metrics"`
+	Every   time.Duration `mapstructure:"every"`
+	Poll    time.Duration `mapstructure:"poll"`
+
 	All        bool     `mapstructure:"all"`
 	Full       bool     `mapstructure:"full"`
 	ModelInput bool     `mapstructure:"model-input"`

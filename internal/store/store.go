@@ -39,6 +39,11 @@ type Kind struct {
 	// It may be nil, and the store that it names may not be there.
 	Whole func(path string) string
 
+	// Marks are, by the sessions that Options.Only takes, what is another text when records of one were
+	// added or removed: so that of a store that changes, only these sessions are read. It costs
+	// little. nil where nothing tells, for the kind or for this source.
+	Marks func(ctx context.Context, src *Source) (map[string]string, error)
+
 	// Open reads what is needed to yield trees. The store does not own src.
 	Open func(ctx context.Context, src *Source, opts Options) (Store, error)
 

@@ -11,6 +11,7 @@ import (
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/schematest"
+	"github.com/sessctl/sessctl/internal/watch"
 )
 
 var update = flag.Bool("update", false, "write docs/schema")
@@ -45,6 +46,13 @@ func TestSchemas(t *testing.T) {
 	repairs, plan := document("repair", repairDocument{}, repairSchema), document("plan", repair.Plan{}, repair.PlanSchema)
 	repairs.Forms[0].Holds = map[string]reflect.Type{"plan": reflect.TypeFor[repair.Plan]()}
 	plan.Forms[0].Nulls = true
+	watched := []schematest.Form{line(watchBegin{}, "begin", watchSchema)}
+	for _, kind := range []watch.EventKind{watch.Found, watch.Worse, watch.Gone} {
+		watched = append(watched, line(watchFinding{}, string(kind)))
+	}
+	for _, kind := range []watch.EventKind{watch.Begun, watch.InUse, watch.Left, watch.Unreadable, watch.Readable} {
+		watched = append(watched, line(watchStore{}, string(kind)))
+	}
 	m.HoldSchemas(t, *update,
 		document("check", checkDocument{}, checkSchema), lines("check", line(jsonFinding{}, "finding"), line(checkSummary{}, "summary", checkSchema)),
 		document("why", whyDocument{}, whySchema),
@@ -54,6 +62,7 @@ func TestSchemas(t *testing.T) {
 		document("diff", diffDocument{}, diffSchema),
 		document("find", foundDocument{}, findSchema), lines("find", line(foundHit{}, "hit"), line(foundSummary{}, "summary", findSchema)),
 		document("ls", lsDocument{}, lsSchema), lines("ls", line(lsRow{}, "session"), line(lsSummary{}, "summary", lsSchema)),
+		lines("watch", watched...),
 		document("stores", storesDocument{}, "sessctl.stores/1"),
 		document("explain", explainDocument{}, "sessctl.explain/1"),
 		document("config", configDocument{}, "sessctl.config/1"),

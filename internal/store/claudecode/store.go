@@ -37,7 +37,7 @@ const (
 )
 
 // Kind is Claude Code's row in the table of adapters.
-var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: listLocations, Detect: detectTranscripts, Empty: hasNoTranscript, Whole: findTranscript, Open: openTranscripts, Edit: openEdit}
+var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: listLocations, Detect: detectTranscripts, Empty: hasNoTranscript, Whole: findTranscript, Marks: marksOf, Open: openTranscripts, Edit: openEdit}
 
 // listLocations lists the folder in which Claude Code keeps everything.
 func listLocations(home string) []string {
@@ -118,6 +118,23 @@ func listTranscripts(root *os.Root, enough int) (found []transcript, unread []er
 		unread = append(unread, err)
 	}
 	return found, unread
+}
+
+// marksOf tells the sizes and the times of each transcript and of what its sub-agents have beside it.
+func marksOf(ctx context.Context, src *store.Source) (map[string]string, error) {
+	if src.Folder == nil {
+		return nil, nil
+	}
+	marks := map[string]string{}
+	found, _ := listTranscripts(src.Folder, math.MaxInt)
+	for _, t := range found {
+		marks[t.id] = filelog.Mark(src.Folder, t.name)
+		beside, _ := fs.ReadDir(src.Folder.FS(), t.agentFolder()) // most have none
+		for _, e := range beside {
+			marks[t.id] += filelog.Mark(src.Folder, path.Join(t.agentFolder(), e.Name()))
+		}
+	}
+	return marks, ctx.Err()
 }
 
 // backupMark is in the names of the backups of repairs, which hold the sessions once more.

@@ -32,7 +32,7 @@ const (
 )
 
 // Kind is Codex's row in the table of adapters.
-var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: listLocations, Detect: detectRollouts, Empty: hasNoRollout, Open: openRollouts, Edit: openEdit}
+var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: listLocations, Detect: detectRollouts, Empty: hasNoRollout, Marks: marksOf, Open: openRollouts, Edit: openEdit}
 
 // listLocations lists the folder in which Codex keeps everything.
 func listLocations(home string) []string {
@@ -137,6 +137,26 @@ func hasNoRollout(src *store.Source) bool {
 	return none && unread == nil
 }
 
+// marksOf tells the size and the time of each rollout, by the id in its name.
+func marksOf(ctx context.Context, src *store.Source) (map[string]string, error) {
+	if src.Folder == nil {
+		return nil, nil
+	}
+	marks := map[string]string{}
+	err := visitFiles(src.Folder, func(name string) bool {
+		marks[idInName(name)] += filelog.Mark(src.Folder, name) // of two with one id nobody knows which is meant
+		return ctx.Err() == nil
+	})
+	return marks, cmp.Or(ctx.Err(), err)
+}
+
+// idInName is the id of a thread in the name of its rollout.
+func idInName(name string) string {
+	const uuid = 36
+	stem := strings.TrimSuffix(path.Base(plain(name)), ending)
+	return stem[max(0, len(stem)-uuid):]
+}
+
 // homeOf is the folder of Codex that a rollout or a folder lies in, and how names there begin that
 // are of it: what it continues, and what continues it, is in others of its files. A file elsewhere
 // is by itself.
@@ -213,9 +233,14 @@ func (c *codex) readHeads(ctx context.Context, only string) error {
 	}
 	c.tellDoubled()
 	c.facts.Generation, c.facts.Bytes = cmp.Or(c.facts.Generation, "unknown"), cmp.Or(c.facts.Bytes, bytes)
+	wanted := func(r *rollout) bool { return strings.HasPrefix(r.id, c.opts.Only) }
 	switch {
 	case only != "":
 		c.wantTrees(func(r *rollout) bool { return strings.HasPrefix(r.name, only) })
+		return ctx.Err()
+	case c.opts.Only != "" && len(slices.DeleteFunc(slices.Clone(c.list), func(r *rollout) bool { return !wanted(r) })) == 1:
+		c.wantTrees(wanted)
+		c.facts.Read = session.ByIndex
 		return ctx.Err()
 	case unread != nil:
 		c.facts.Incomplete = "a folder could not be read: " + unread.Error()
@@ -245,9 +270,7 @@ func (c *codex) addRollout(ctx context.Context, name string) *rollout {
 			r.size, r.last = info.Size(), info.ModTime()
 		}
 	}
-	const uuid = 36
-	stem := strings.TrimSuffix(path.Base(plain(name)), ending)
-	r.ID = cmp.Or(r.ID, stem[max(0, len(stem)-uuid):])
+	r.ID = cmp.Or(r.ID, idInName(name))
 	r.id = r.ID
 	for n := 2; c.byID[r.id] != nil; n++ { // openai/codex#43689
 		r.id = fmt.Sprintf("%s@%d", r.ID, n)

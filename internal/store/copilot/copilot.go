@@ -33,7 +33,7 @@ var files = logstore.Kind{Ending: ending, Facts: storeFacts, List: listFiles, Se
 
 // Kind is Copilot CLI's row in the table of adapters.
 var Kind = store.Kind{
-	Name: kindName, Title: kindTitle, Folder: true, Locations: listLocations, Detect: detectEvents, Open: files.Open, Edit: files.Edit,
+	Name: kindName, Title: kindTitle, Folder: true, Locations: listLocations, Detect: detectEvents, Marks: files.Marks, Open: files.Open, Edit: files.Edit,
 	Empty: func(src *store.Source) bool { return len(listFiles(src.Folder)) == 0 },
 }
 

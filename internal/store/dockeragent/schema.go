@@ -405,6 +405,7 @@ var Kind = store.Kind{
 	Title:     kindTitle,
 	Locations: listLocations,
 	Detect:    detectTables,
+	Marks:     marksOf,
 	Open:      openDatabase,
 	Edit:      openEdit,
 	Prologue:  composePrologue,

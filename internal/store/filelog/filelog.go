@@ -67,6 +67,15 @@ func Open(root *os.Root, name string) (*Log, error) {
 	return &Log{file: f, seen: info}, nil
 }
 
+// Mark is another text when a file is written to, or replaced.
+func Mark(root *os.Root, name string) string {
+	info, err := root.Stat(name)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%s %d %d\n", name, info.Size(), info.ModTime().UnixNano())
+}
+
 // Read reads a whole file that Open opens. One of more bytes than most is an error.
 func Read(root *os.Root, name string, most int64) ([]byte, error) {
 	l, err := Open(root, name)

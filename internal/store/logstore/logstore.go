@@ -3,6 +3,7 @@
 package logstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,6 +128,19 @@ func (l *logs) sizeOf(name string) int64 {
 		return 0
 	}
 	return info.Size()
+}
+
+// Marks is that of a store.Kind: the sizes and the times of the files.
+func (k *Kind) Marks(ctx context.Context, src *store.Source) (map[string]string, error) {
+	if src.Folder == nil {
+		return nil, nil
+	}
+	full, err := filepath.Abs(src.Path)
+	marks := map[string]string{}
+	for _, name := range k.List(src.Folder) {
+		marks[k.Session(full, name)] += filelog.Mark(src.Folder, name)
+	}
+	return marks, cmp.Or(err, ctx.Err())
 }
 
 // idOf is the id of the root session of a file.

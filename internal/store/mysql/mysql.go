@@ -200,6 +200,23 @@ func (db *DB) readWriter(ctx context.Context) error {
 	return err
 }
 
+// OpenSign opens a sign: how far InnoDB's log is written, whatever database it is about. Each server has
+// another name for that.
+func OpenSign(ctx context.Context, name string) (server.Sign, error) {
+	db, err := openTarget(ctx, name)
+	if err != nil {
+		return server.Sign{}, err
+	}
+	ask := func(ctx context.Context) (at string, err error) {
+		err = db.queryTexts(ctx, "show global status where variable_name in ('Innodb_lsn_current', 'Innodb_redo_log_current_lsn', 'Innodb_os_log_written')", func(row []string) error {
+			at += row[0] + " " + row[1] + "\n"
+			return nil
+		})
+		return at, db.Explain(err)
+	}
+	return server.Sign{Ask: ask, Close: db.Close}, nil
+}
+
 // Close ends the snapshot and the connection.
 func (db *DB) Close() error { return db.conn.Close() }
 

@@ -178,6 +178,22 @@ where datname = current_database() and usesysid is not null and application_name
 	})
 }
 
+// OpenSign opens a sign: how far the server's log is written, whatever database it is about, or how far
+// a replica has followed.
+func OpenSign(ctx context.Context, name string) (server.Sign, error) {
+	_, conn, err := dialTarget(ctx, name)
+	if err != nil {
+		return server.Sign{}, err
+	}
+	db := &DB{Name: name, conn: conn}
+	ask := func(ctx context.Context) (at string, err error) {
+		err = db.queryTexts(ctx, `select case when pg_catalog.pg_is_in_recovery() then pg_catalog.pg_last_wal_replay_lsn()
+  else pg_catalog.pg_current_wal_insert_lsn() end`, func(row []string) error { at = row[0]; return nil })
+		return at, db.Explain(err)
+	}
+	return server.Sign{Ask: ask, Close: db.Close}, nil
+}
+
 // Close ends the snapshot and the connection. A pooler drops the connection of a client that
 // leaves in a transaction, and has to open another one.
 func (db *DB) Close() error {

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/mysql"
@@ -20,6 +21,7 @@ type dialect struct {
 	edit      func(name string) func(context.Context) (table.Editor, error)      // and for changing
 	roleOf    func(name string) string                                           // the role as which a name is opened
 	asRole    func(name, role string) error                                      // makes it a role's where nobody named one
+	sign      func(ctx context.Context, name string) (server.Sign, error)        // tells whether something was written
 	stopped   func(err error) bool                                               // an end of a reading that may not come again
 	mistyped  func(word string) (secret string, sure bool)                       // what may be a password in a word that is no name
 	elsewhere string                                                             // where the tables may be that a database lacks
@@ -29,14 +31,14 @@ type dialect struct {
 // dialects are asked in this order.
 var dialects = []dialect{
 	{
-		mysql.IsName, mysql.RegisterName, mysql.ListDatabases, opened(mysql.Open), mysql.Opener, mysql.RoleOf, mysql.AsRole,
+		mysql.IsName, mysql.RegisterName, mysql.ListDatabases, opened(mysql.Open), mysql.Opener, mysql.RoleOf, mysql.AsRole, mysql.OpenSign,
 		func(error) bool { return false },
 		func(word string) (string, bool) { return "", mysql.IsMistyped(word) },
 		"sessctl reads those of Google ADK, the OpenAI Agents SDK and Spring AI Session on such a server. Name another database, or let the role read its tables: `GRANT SELECT ON DATABASE.* TO …;`.",
 		func() error { return mysql.AddressError(nil) },
 	},
 	{
-		postgres.IsName, postgres.RegisterName, postgres.ListSchemas, opened(postgres.Open), postgres.Opener, postgres.RoleOf, postgres.AsRole,
+		postgres.IsName, postgres.RegisterName, postgres.ListSchemas, opened(postgres.Open), postgres.Opener, postgres.RoleOf, postgres.AsRole, postgres.OpenSign,
 		postgres.IsStopped, postgres.FindMistypedPassword,
 		"sessctl reads those of Google ADK, kagent, Mastra, the OpenAI Agents SDK, Spring AI Session and Claude's Agent SDK on a server. " +
 			"Name another schema with ?search_path=SCHEMA at the end, or let the role use it: `GRANT USAGE ON SCHEMA … TO …;`.",
@@ -88,6 +90,33 @@ func AsRole(path, role string) error {
 	}
 	return nil
 }
+
+// OpenSign is a way to ask for a text that is another one when something was written to the server of
+// a database, or when it cannot be asked any more.
+func OpenSign(path string) (ask func(ctx context.Context) string) {
+	var sign *server.Sign
+	return func(ctx context.Context) string {
+		ctx, stop := context.WithTimeout(ctx, mostAsking)
+		defer stop()
+		if sign == nil {
+			opened, err := serverOf(path).sign(ctx, path)
+			if err != nil {
+				return err.Error()
+			}
+			sign = &opened
+		}
+		text, err := sign.Ask(ctx)
+		if err != nil {
+			_ = sign.Close()
+			sign = nil
+			return err.Error()
+		}
+		return text
+	}
+}
+
+// mostAsking is how long a server may take to tell.
+const mostAsking = 10 * time.Second
 
 // WithPassword is a context in which a server that wants a password can have it from a
 // person; ask gives "" where nobody can be asked.

@@ -76,6 +76,13 @@ func (t *Targets[T]) Register(name string, of *T, role, usual string) string {
 	return name
 }
 
+// Sign is a connection over which to ask whether something was written to a server: it is in no
+// transaction, so that it keeps the server from nothing.
+type Sign struct {
+	Ask   func(ctx context.Context) (string, error) // another text, when something was
+	Close func() error
+}
+
 // LostError is the problem with a connection that was lost.
 func LostError(name string, err error) error {
 	return &problem.Error{
