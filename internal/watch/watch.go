@@ -233,7 +233,7 @@ func (w *watcher) noteFailure(ctx context.Context, s *one, err error, now time.T
 	w.Counts.noteFailure(s.path)
 	s.failed++
 	s.again = now.Add(min(latest, time.Duration(s.failed)*w.Poll))
-	w.listen(ctx, s) // its folder may be another one now
+	w.listen(ctx, s)               // its folder may be another one now
 	s.first, s.written = now, true // since the last check that was made
 	busy := problem.ClassOf(err) == problem.Busy
 	if !busy {
