@@ -173,6 +173,10 @@ type repairRun struct {
 	rules  []*rules.Rule
 	saved  *repair.Plan // of --plan, else nil
 	writer render.RepairWriter
+	roots  []string // of the only trees to repair; nil for what --session says
+
+	// eachTree, when set, is given each tree that is changed: see repair.Options.
+	eachTree func(plan *repair.Tree, was, will *session.Tree)
 
 	kind       store.Kind
 	facts      *session.Store

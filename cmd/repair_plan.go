@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/check"
@@ -58,6 +59,15 @@ func (r *repairRun) makePlan(ctx context.Context, st store.Store) error {
 		Tree(plan *repair.Tree, was, will *session.Tree)
 	}); is {
 		opts.EachTree = page.Tree
+	}
+	if r.eachTree != nil {
+		opts.EachTree = r.eachTree
+	}
+	if r.roots != nil {
+		asked := func(tree *session.Tree) bool {
+			return slices.ContainsFunc(r.roots, func(id string) bool { return tree.Session(id) != nil })
+		}
+		st = part{st, func(heads *session.Tree, _ time.Time) bool { return asked(heads) }, asked}
 	}
 	if r.config.Session != "" {
 		one, err := findSession(ctx, st, r.config.Session)

@@ -29,6 +29,7 @@ func (t *viewText) printVisibility() {
 	default:
 		t.printMatrix(table)
 	}
+	t.markPlace(nil, 0, nil)
 	if len(v.Events) > 0 {
 		t.out.WriteString("\n")
 	}
@@ -116,6 +117,7 @@ func (t *viewText) printEvents(table *visibilityTable) {
 		if t.out.Len() > 1<<16 {
 			t.flushOutput()
 		}
+		t.markPlace(e.Session, e.Item, nil)
 		line := grid.gridLine(table.eventCells(e), t.opts.Screen.Color || !table.v.Single)
 		switch {
 		case t.opts.Full:

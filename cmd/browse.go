@@ -1,0 +1,271 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sessctl/sessctl/internal/browse"
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/changes"
+	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/registry"
+	"github.com/sessctl/sessctl/internal/ui"
+	"github.com/sessctl/sessctl/internal/view"
+)
+
+func newBrowseCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "browse [STORE...]",
+		Short: "Look through sessions and their sub-agents on the whole screen",
+		Long: `Browse the sessions of stores: what is wrong with each, the tree of its agents
+with what each of them did, was sent and could see, and the plan of a repair.
+
+The list is there at once, and health fills in while the check runs. At the foot of
+the screen are the keys; ? lists all of them. Nothing is changed before you have
+seen the plan, pressed a and typed yes; it is the same repair as that of ` + "`sessctl\nrepair`" + `, with a backup and a way back.
+
+STORE is what ` + "`sessctl check`" + ` takes, but for standard input. It needs a terminal.
+
+` + exitStatus("left", int(problem.Unreadable), exitInterrupted),
+		Example: `  sessctl browse
+  sessctl browse session.db
+  sessctl browse 'stores/**/*.db'`,
+		GroupID:           groupStore,
+		RunE:              func(cmd *cobra.Command, args []string) error { return runBrowse(cmd.Context(), p, args) },
+		ValidArgsFunction: completeStores(0),
+	}
+	addStoreFlag(cmd)
+	addAssumeDeadFlag(cmd)
+	return cmd
+}
+
+func runBrowse(ctx context.Context, p *program, args []string) error {
+	in, ok := p.stdin.(*interruptible)
+	if !ok || !ui.IsTerminal(in.r) || !p.out.Terminal || p.out.Dumb {
+		return problem.New(problem.Usage, "`sessctl ls` and `sessctl view` print the same for pipes.", "`sessctl browse` needs a terminal that can move its cursor")
+	}
+	paths, empty, err := p.expandArguments(ctx, args)
+	if err != nil {
+		return err
+	}
+	for _, e := range empty {
+		return e.reason
+	}
+	for _, path := range paths {
+		if path == "-" {
+			return problem.New(problem.Usage, "Write the stream into a file first.", "a browser cannot read standard input, where you type")
+		}
+		if registry.OnServer(path) { // which may ask for a password, and later there is no place for that
+			if _, err := (browser{program: p}).List(ctx, path); err != nil {
+				return err
+			}
+		}
+	}
+	defer surviveClosedPipes()()
+	ctx = registry.WithPassword(ctx, func(string) (string, error) { return "", nil })
+	b := browser{p, &atomic.Bool{}}
+	err = browse.Run(ctx, browse.Options{Program: b, Stores: paths, Home: p.home, Color: p.out.Color, In: in.r, Out: p.stdout})
+	if err != nil && b.changed.Load() {
+		return &problem.Error{
+			Class: problem.Unreadable, Err: errors.Join(errChanged, err), What: "interrupted after a store was changed",
+			Next: "`sessctl undo --list STORE` lists its repairs.",
+		}
+	}
+	return err
+}
+
+// browser does what the browser asks for, as the commands do it.
+type browser struct {
+	*program
+	changed *atomic.Bool // a store is not what it was
+}
+
+// silent is a program that prints into a buffer, as on a terminal of so many columns.
+func (b browser) silent(width int) (*program, *bytes.Buffer) {
+	var printed bytes.Buffer
+	c, one := *b.config, *b.program
+	c.Format, c.Yes, c.FailOn, c.ShowContent = "text", true, "never", true
+	one.config, one.stdin, one.stdout, one.stderr, one.pager = &c, strings.NewReader(""), &printed, &printed, nil
+	one.getenv = func(name string) string {
+		return map[string]string{"COLUMNS": strconv.Itoa(width)}[name]
+	}
+	one.setScreens(ui.ColorAlways)
+	one.getenv = b.getenv
+	return &one, &printed
+}
+
+// List implements browse.Program.
+func (b browser) List(ctx context.Context, store string) (*render.ListedStore, error) {
+	p, _ := b.silent(0)
+	p.brief = 1 // whatever the size
+	return p.listStore(ctx, store, nil, func(*session.Tree, *render.Row) bool { return true })
+}
+
+// toldTrees is a writer that tells of each conversation.
+type toldTrees func(*render.Row, []*check.Finding)
+
+// Tree implements render.TreeWriter.
+func (tell toldTrees) Tree(_ *session.Store, tree *session.Tree, found []*check.Finding) {
+	for _, part := range tree.Conversations() {
+		var own []*check.Finding
+		for _, f := range found {
+			if part.Session(f.Session) != nil {
+				own = append(own, f)
+			}
+		}
+		tell(render.RowOf(part, found, false), own)
+	}
+}
+
+// Check implements browse.Program.
+func (b browser) Check(ctx context.Context, store string, tell func(*render.Row, []*check.Finding)) error {
+	p, _ := b.silent(0)
+	p.config.ShowContent = false // which loads all texts
+	run := &checkRun{program: p, rules: catalogue.UsualRules(), trees: []render.TreeWriter{toldTrees(tell)}}
+	var err error
+	if run.judge, err = p.parseJudge(); err != nil {
+		return err
+	}
+	return p.readStore(ctx, store, func(opened *registry.Opened) error {
+		result, err := run.checkOpened(ctx, opened)
+		if err == nil && result.Incomplete != "" {
+			err = problem.New(problem.Unreadable, seeCheck, "not all of %s could be checked: %s", store, result.Incomplete)
+		}
+		return err
+	})
+}
+
+// Read implements browse.Program.
+func (b browser) Read(ctx context.Context, store, id, provider string) (in view.Input, err error) {
+	p, _ := b.silent(0)
+	if provider != "" {
+		p.config.Profile = []string{provider}
+	}
+	p.texts = true
+	s := &search{program: p, opened: map[string]*registry.Opened{}}
+	defer func() { err = errors.Join(err, s.closeStores()) }()
+	if s.judged, err = p.parseJudge(); err != nil {
+		return in, err
+	}
+	found, err := s.chooseSession(ctx, []string{store}, id)
+	if err != nil {
+		return in, err
+	}
+	opened := s.opened[found.Store]
+	if err := p.assumeDead(opened.Facts()); err != nil {
+		return in, err
+	}
+	if in, _, err = s.examineSession(ctx, opened, found); err != nil {
+		return in, err
+	}
+	err = opened.Fill(ctx, in.Tree)
+	dropStored(in.Tree)
+	return in, err
+}
+
+// Plan implements browse.Program.
+func (b browser) Plan(ctx context.Context, store string, ids []string, width int) (*browse.Proposal, error) {
+	p, printed := b.silent(width)
+	p.config.DryRun = true
+	proposal := &browse.Proposal{Store: store, Title: "Repair"}
+	r, err := newRepairRun(p)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) == 1 {
+		p.config.Session = ids[0]
+	} else {
+		r.roots = ids
+	}
+	r.eachTree = func(plan *repair.Tree, was, will *session.Tree) {
+		proposal.Sides = append(proposal.Sides, changes.SidesOf(plan, was, will)...)
+	}
+	if err := r.locateStore(ctx, []string{store}); err != nil {
+		return nil, err
+	}
+	if err := notShown(r.inPlace(ctx)); err != nil {
+		return nil, err
+	}
+	proposal.Text = printed.String()
+	if !r.plan.IsEmpty() && r.refusalReason() == nil {
+		proposal.CarryOut = func(ctx context.Context) (string, error) {
+			printed.Reset()
+			p.config.DryRun = false
+			err := r.confirmAndApply(ctx)
+			b.noteChange(err)
+			return printed.String(), notShown(err)
+		}
+	}
+	return proposal, nil
+}
+
+// Undo implements browse.Program.
+func (b browser) Undo(ctx context.Context, store string, width int) (*browse.Proposal, error) {
+	p, printed := b.silent(width)
+	for _, found := range p.findReceipts(ctx, []string{store}) {
+		if found.State == repair.Undone {
+			continue
+		}
+		err := p.printUndo(found)
+		return &browse.Proposal{Store: store, Title: "Undo of the last repair", Text: printed.String(), CarryOut: func(ctx context.Context) (string, error) {
+			printed.Reset()
+			err := p.undoAsking(ctx, found)
+			b.noteChange(err)
+			return printed.String(), notShown(err)
+		}}, err
+	}
+	return nil, problem.New(problem.Unreadable, "", "no repair of %s was found that can be undone", store)
+}
+
+// noteChange notes how a change has ended: one that failed may have begun.
+func (b browser) noteChange(err error) {
+	if notShown(err) == nil || errors.Is(err, errChanged) {
+		b.changed.Store(true)
+	}
+}
+
+// notShown is an error that nobody has printed yet.
+func notShown(err error) error {
+	if _, done := errors.AsType[shown](err); done {
+		return nil
+	}
+	return err
+}
+
+// Export implements browse.Program.
+func (b browser) Export(ctx context.Context, store, id string, redact bool) (string, error) {
+	p, _ := b.silent(0)
+	name := rules.ShortID(id)
+	if redact {
+		name += ".redacted"
+	}
+	p.config.Session, p.config.Redact, p.config.Output = id, redact, strings.ReplaceAll(name, string(os.PathSeparator), "-")+".ndjson"
+	return p.config.Output, p.exportStore(ctx, store)
+}
+
+// Stamp implements browse.Program.
+func (b browser) Stamp(store string) string {
+	if registry.OnServer(store) {
+		return ""
+	}
+	stamp := ""
+	for _, file := range []string{store, store + "-wal"} {
+		if info, err := os.Stat(file); err == nil {
+			stamp += fmt.Sprintln(info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return stamp
+}

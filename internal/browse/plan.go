@@ -1,0 +1,110 @@
+package browse
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// plan is a change of a store that was proposed, and what became of it.
+type plan struct {
+	*Proposal
+	title string
+	text  page
+	busy  bool // it is being carried out
+	done  bool
+}
+
+// carriedOut is what a change has led to.
+type carriedOut struct {
+	said string
+	err  error
+}
+
+// exported is the file that a session was written into.
+type exported string
+
+// planRepair plans a repair of a store.
+func (m *Model) planRepair(store string, ids []string) tea.Cmd {
+	width := m.width
+	return m.runJob("planning the repair of "+filepath.Base(store), func(ctx context.Context, _ func(tea.Msg)) tea.Msg {
+		p, err := m.Program.Plan(ctx, store, ids, width)
+		return orFailed(p, err)
+	})
+}
+
+// planUndo proposes to undo the last repair of a store.
+func (m *Model) planUndo(store string) tea.Cmd {
+	width := m.width
+	return m.runJob("looking for the last repair of "+filepath.Base(store), func(ctx context.Context, _ func(tea.Msg)) tea.Msg {
+		p, err := m.Program.Undo(ctx, store, width)
+		return orFailed(p, err)
+	})
+}
+
+// repairedPlan is a plan for the lens that shows the session as it will be.
+type repairedPlan struct {
+	of *opened
+	*Proposal
+}
+
+// planSides plans the repair of the session on top for its lens.
+func (m *Model) planSides() tea.Cmd {
+	o, width := m.top(), m.panes().main-2
+	return m.runJob("planning its repair", func(ctx context.Context, _ func(tea.Msg)) tea.Msg {
+		p, err := m.Program.Plan(ctx, o.store, []string{o.id}, width)
+		if err != nil {
+			return failed{err}
+		}
+		return repairedPlan{o, p}
+	})
+}
+
+// showProposal shows what would be changed.
+func (m *Model) showProposal(p *Proposal) {
+	m.note = ""
+	m.plan = &plan{Proposal: p, title: p.Title + " of " + filepath.Base(p.Store), text: page{lines: strings.Split(p.Text, "\n")}}
+}
+
+// askToCarryOut asks for a word that nobody types by mistake.
+func (m *Model) askToCarryOut() tea.Cmd {
+	p := m.plan
+	m.prompt = &prompt{ask: "Type yes to change " + filepath.Base(p.Store) + ": ", done: func(word string) tea.Cmd {
+		if word != "yes" {
+			m.note = "Nothing was changed."
+			return nil
+		}
+		p.busy = true
+		return m.runJob("changing "+filepath.Base(p.Store), func(ctx context.Context, _ func(tea.Msg)) tea.Msg {
+			said, err := p.CarryOut(ctx)
+			return carriedOut{said, err}
+		})
+	}}
+	return nil
+}
+
+// showOutcome shows what became of a change, and reads anew what it may have changed.
+func (m *Model) showOutcome(msg carriedOut) tea.Cmd {
+	p := m.plan
+	p.busy, p.done = false, true
+	lines := strings.Split(strings.TrimRight(msg.said, "\n"), "\n")
+	if words := errorWords(msg.err); words != "" {
+		lines = append(lines, "", words)
+	}
+	p.text = page{lines: lines}
+	p.title += ": result"
+	m.open = slices.DeleteFunc(m.open, func(o *opened) bool { return o.store == p.Store && o != m.open[0] })
+	return m.rereadAll()
+}
+
+// export writes the session that is shown.
+func (m *Model) export(redact bool) tea.Cmd {
+	o := m.top()
+	return m.runJob("writing", func(ctx context.Context, _ func(tea.Msg)) tea.Msg {
+		file, err := m.Program.Export(ctx, o.store, o.id, redact)
+		return orFailed(exported(file), err)
+	})
+}

@@ -1,0 +1,473 @@
+package browse
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/views"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/ui"
+	"github.com/sessctl/sessctl/internal/view"
+)
+
+// opened is a session that was entered, with the tree of all agents of its root.
+type opened struct {
+	store, id string
+	provider  string // "" for the session's own
+	in        view.Input
+	whole     *view.View // the items as they are stored: what the cursor means is found there
+
+	agents []agent
+	tree   list
+	inTree bool // the keys are for the tree
+
+	lens   int
+	viewer int // of viewers, -1 for all
+	names  []view.Viewer
+	plan   *Proposal // for the lens repaired; nil as long as nobody asked
+
+	lines    []views.Line
+	list     list
+	unfolded map[string]bool
+	detail   page
+	said     string // why the lens shows something else
+	size     panes
+}
+
+// agent is a line of the tree of agents: a session, or one that speaks on a branch of it.
+type agent struct {
+	session string
+	viewer  int // of opened.names, -1 for the session itself
+	depth   int
+	name    string
+	items   int
+	mark    string
+}
+
+// The lenses, all over the same session.
+var lenses = []string{"stored", "request", "visibility", "repaired", "lanes", "borders"}
+
+const (
+	lensStored = iota
+	lensRequest
+	lensVisibility
+	lensRepaired
+	lensLanes
+	lensBorders
+)
+
+// panes are the sizes of the parts of the screen; tree is 0 where it has no room.
+type panes struct{ tree, main, detail, height, lines, below int }
+
+// panes shares the screen out.
+func (m *Model) panes() panes {
+	p := panes{main: m.width, detail: m.width, height: m.bodyHeight()}
+	if m.width < wideScreen {
+		p.below = max(p.height*2/5, 1)
+		p.lines = max(p.height-p.below-1, 1)
+		return p
+	}
+	p.tree = min(max(m.width/5, 24), 32)
+	p.detail = (m.width - p.tree) * 2 / 5
+	p.main, p.lines = m.width-p.tree-p.detail-2, p.height
+	return p
+}
+
+// sessionRead is a session that a job has read; again says that it was shown already.
+type sessionRead struct {
+	*opened
+	again bool
+}
+
+// readSession reads a session with all that is known of it.
+func (m *Model) readSession(store, id, provider string, again bool) tea.Cmd {
+	return m.runJob("reading "+rules.ShortID(id), func(ctx context.Context, _ func(tea.Msg)) tea.Msg {
+		in, err := m.Program.Read(ctx, store, id, provider)
+		if err != nil {
+			return failed{err}
+		}
+		return sessionRead{openSession(store, provider, in), again}
+	})
+}
+
+// openSession is the session of an input.
+func openSession(store, provider string, in view.Input) *opened {
+	o := &opened{store: store, id: in.Session, provider: provider, in: in, viewer: -1, unfolded: map[string]bool{}}
+	in.Request, in.Lanes = false, false
+	o.whole = view.BuildView(in)
+	top := o.whole
+	if in.Session = in.Tree.Root().ID; in.Session != o.id {
+		top = view.BuildView(in)
+	}
+	if seen, err := view.BuildVisibility(in, view.Question{All: true}); err == nil {
+		o.names = seen.Visibility.Viewers
+	}
+	o.addAgents(top.Shown, 0, map[string]bool{})
+	for _, s := range in.Tree.Sessions { // that nothing leads to
+		if !slices.ContainsFunc(o.agents, func(a agent) bool { return a.session == s.ID }) {
+			in.Session = s.ID
+			o.addAgents(view.BuildView(in).Shown, 0, map[string]bool{})
+		}
+	}
+	return o
+}
+
+// addAgents adds a session, those that speak on branches of it, and the sessions below it.
+func (o *opened) addAgents(s *view.Session, depth int, seen map[string]bool) {
+	seen[s.ID] = true
+	name := cmp.Or(s.Agent, s.Title, rules.ShortID(s.ID))
+	o.agents = append(o.agents, agent{s.ID, -1, depth, name, len(s.Items), worstMark(o.in.Findings, s.ID)})
+	if o.id == s.ID {
+		o.tree.at = len(o.agents) - 1
+	}
+	for i := range o.names {
+		v := &o.names[i]
+		if v.Session.ID == s.ID && v.Key != s.ID && v.Branch != "" {
+			o.agents = append(o.agents, agent{s.ID, i, depth + 1, "@" + v.Name(), v.Sees[0], " "})
+		}
+	}
+	for i := range s.Rows {
+		if c := s.Rows[i].Child; c != nil && !seen[c.ID] {
+			o.addAgents(c, depth+1, seen)
+		}
+	}
+}
+
+// worstMark is the sign of the worst that was found in a session.
+func worstMark(list []*check.Finding, id string) string {
+	var worst *check.Finding
+	for _, f := range list {
+		if f.Session == id && (worst == nil || f.Severity > worst.Severity) {
+			worst = f
+		}
+	}
+	if worst == nil {
+		return " "
+	}
+	return severityMark(worst.Severity)
+}
+
+// showSession shows a session that was read: on top, or in the place of what it was before.
+func (m *Model) showSession(msg sessionRead) {
+	o := msg.opened
+	if msg.again {
+		for i, was := range m.open {
+			if was.store == o.store && was.id == o.id {
+				o.lens, o.list, o.viewer, o.unfolded = was.lens, was.list, was.viewer, was.unfolded
+				o.viewer = min(o.viewer, len(o.names)-1)
+				m.open[i] = o
+			}
+		}
+	} else {
+		m.open = append(m.open, o)
+	}
+	m.reprint()
+}
+
+// enter opens the session of another agent of the same tree, which need not be read.
+func (m *Model) enter(id string, viewer int) {
+	from := m.top()
+	in := from.in
+	in.Session = id
+	o := openSession(from.store, from.provider, in)
+	if viewer >= 0 {
+		o.lens, o.viewer = lensVisibility, viewer
+	}
+	m.open = append(m.open, o)
+	m.reprint()
+}
+
+// print prints the session through its lens.
+func (o *opened) print(size panes) {
+	o.size, o.said = size, ""
+	opts := views.Options{Screen: screenOf(size.main - 2), Open: o.unfolded}
+	in := o.in
+	in.Request, in.Lanes = o.lens == lensRequest, o.lens == lensLanes
+	switch o.lens {
+	case lensStored:
+		o.lines = views.Lines(o.whole, opts)
+	case lensRequest, lensLanes:
+		o.lines = views.Lines(view.BuildView(in), opts)
+	case lensBorders:
+		o.lines = views.Lines(view.BuildBorders(in), opts)
+	case lensVisibility:
+		in, question := o.question()
+		v, err := view.BuildVisibility(in, question)
+		if err != nil {
+			o.said, o.lines = errorWords(err), nil
+			break
+		}
+		o.lines = views.Lines(v, opts)
+	case lensRepaired:
+		o.lines = o.repairedLines(opts.Screen)
+	}
+	o.list.at = max(min(o.list.at, len(o.lines)-1), 0)
+	o.printDetail()
+}
+
+// question asks what the chosen viewer saw, or every viewer.
+func (o *opened) question() (view.Input, view.Question) {
+	if o.viewer < 0 {
+		return o.in, view.Question{All: true}
+	}
+	v, in := &o.names[o.viewer], o.in
+	in.Session = v.Session.ID
+	if v.Branch != "" {
+		return in, view.Question{Branch: &v.Branch}
+	}
+	return in, view.Question{Agent: v.Agent, All: v.Agent == ""}
+}
+
+// repairedLines are the session before and after the repair that was planned for it.
+func (o *opened) repairedLines(screen *ui.Screen) []views.Line {
+	text := "Planning…"
+	switch {
+	case o.plan != nil && len(o.plan.Sides) > 0:
+		text = document.OnScreen(screen, o.plan.Sides...)
+	case o.plan != nil:
+		text = "No repair changes this session."
+	}
+	var lines []views.Line
+	for line := range strings.Lines(text) {
+		lines = append(lines, views.Line{Text: strings.TrimSuffix(line, "\n")})
+	}
+	return lines
+}
+
+// isStop reports whether the cursor stops at a line: where something else begins.
+func (o *opened) isStop(i int) bool {
+	return i == 0 || o.lines[i].Row == nil && o.lines[i].At.Session == "" || o.lines[i].Row != o.lines[i-1].Row || o.lines[i].At != o.lines[i-1].At
+}
+
+// moveCursor moves the cursor from item to item.
+func (o *opened) moveCursor(key string) bool {
+	by, moves := movesBy(key, o.size.lines)
+	if !moves || len(o.lines) == 0 {
+		return moves
+	}
+	if by == 1 || by == -1 {
+		for i := o.list.at + by; i >= 0 && i < len(o.lines); i += by {
+			if o.isStop(i) {
+				o.list.at = i
+				break
+			}
+		}
+	} else {
+		o.list.at = max(min(o.list.at+by, len(o.lines)-1), 0)
+		for o.list.at > 0 && !o.isStop(o.list.at) {
+			o.list.at--
+		}
+	}
+	o.printDetail()
+	return true
+}
+
+// findNext moves the cursor to the next item that a finding names, forwards or back.
+func (o *opened) findNext(by int) bool {
+	for i := o.list.at + by; i >= 0 && i < len(o.lines); i += by {
+		if o.isStop(i) && len(o.findingsAt(o.lines[i])) > 0 {
+			o.list.at = i
+			o.printDetail()
+			return true
+		}
+	}
+	return false
+}
+
+// row is the row under the cursor as it is stored, nil where there is none.
+func (o *opened) row() *view.Row {
+	if o.list.at >= len(o.lines) {
+		return nil
+	}
+	line := o.lines[o.list.at]
+	if line.Row != nil {
+		return line.Row
+	}
+	return findRow(o.whole.Shown, line.At)
+}
+
+// place is the item under the cursor.
+func (o *opened) place() session.Place {
+	if o.list.at < len(o.lines) {
+		return o.lines[o.list.at].At
+	}
+	return session.Place{}
+}
+
+// goTo moves the cursor to an item, where the lens shows it.
+func (o *opened) goTo(at session.Place) {
+	found := slices.IndexFunc(o.lines, func(l views.Line) bool { return l.At == at && at.Session != "" })
+	o.list.at = max(found, 0)
+	o.printDetail()
+}
+
+func findRow(s *view.Session, at session.Place) *view.Row {
+	for i := range s.Rows {
+		r := &s.Rows[i]
+		if s.ID == at.Session && r.Item == at.Item && r.Item >= 0 {
+			return r
+		}
+		if r.Child != nil {
+			if found := findRow(r.Child, at); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// findingsAt are the findings that name an item or, of a folded sub-session, anything in it.
+func (o *opened) findingsAt(line views.Line) (list []*check.Finding) {
+	below := map[string]bool{}
+	if line.Row != nil && line.Row.Child != nil {
+		noteBelow(line.Row.Child, below)
+	}
+	for _, f := range o.in.Findings {
+		if f.Session != "" && f.Session == line.At.Session && slices.Contains(f.Items, line.At.Item) || below[f.Session] && !o.unfolded[line.Row.Child.ID] ||
+			below[f.Session] && f.Session == line.Row.Child.ID && len(f.Items) == 0 {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+func noteBelow(s *view.Session, ids map[string]bool) {
+	ids[s.ID] = true
+	for i := range s.Rows {
+		if c := s.Rows[i].Child; c != nil && !ids[c.ID] {
+			noteBelow(c, ids)
+		}
+	}
+}
+
+// printDetail prints what is under the cursor: all of its texts, and what was found there.
+func (o *opened) printDetail() {
+	screen := screenOf(o.size.detail - 1)
+	o.detail = page{}
+	if len(o.lines) == 0 {
+		return
+	}
+	line, row := o.lines[o.list.at], o.row()
+	var doc document.Document
+	for _, f := range o.findingsAt(line) {
+		doc = append(doc, render.WholeFinding(f, f.Message), document.Gap{})
+	}
+	o.detail.lines = strings.Split(strings.TrimSuffix(document.OnScreen(screen, doc...), "\n"), "\n")
+	if len(doc) == 0 {
+		o.detail.lines = nil
+	}
+	switch {
+	case row == nil:
+	case row.Child != nil:
+		c := row.Child
+		words := cmp.Or(c.Agent, "sub-session") + " " + rules.ShortID(c.ID) + ": " + render.Title(c.Title) + ", " + ui.Count(len(c.Items), "item") + ". enter opens it."
+		o.detail.lines = append(o.detail.lines, ui.Wrap(ui.Clean(words), screen.Width)...)
+	default:
+		if row.Who != "" {
+			o.detail.lines = append(o.detail.lines, ui.Bold.Render(ui.Excerpt(row.Who, screen.Width)))
+		}
+		o.detail.lines = append(o.detail.lines, views.RowLines(o.whole, row, screen)...)
+	}
+}
+
+// draw draws the tree of agents, the items and what is under the cursor.
+func (o *opened) draw(width, height int) []string {
+	if o.size.tree == 0 && o.inTree {
+		return o.drawTree(width, height)
+	}
+	from, to := o.list.window(len(o.lines), o.size.lines)
+	end := o.list.at + 1
+	for end < len(o.lines) && !o.isStop(end) {
+		end++
+	}
+	var main []string
+	for i := from; i < to; i++ {
+		main = append(main, cursorSign(i >= o.list.at && i < end)+ui.Truncate(o.lines[i].Text, o.size.main-2))
+	}
+	detail := o.detail.lines[min(o.detail.top, len(o.detail.lines)):]
+	if o.size.tree > 0 {
+		return beside(height, []int{o.size.tree, o.size.main}, o.drawTree(o.size.tree, height), main, indented(detail))
+	}
+	lines := beside(o.size.lines, nil, main)
+	lines = append(lines, ui.Dim.Render(strings.Repeat("─", width)))
+	return append(lines, indented(detail)...)
+}
+
+func indented(lines []string) []string {
+	list := make([]string, len(lines))
+	for i, l := range lines {
+		list[i] = " " + l
+	}
+	return list
+}
+
+// drawTree draws the tree of agents, with the one whose session is shown.
+func (o *opened) drawTree(width, height int) []string {
+	lines := []string{ui.Dim.Render(" AGENTS")}
+	from, to := o.tree.window(len(o.agents), height-1)
+	for i := from; i < to; i++ {
+		a := &o.agents[i]
+		here := " "
+		if a.session == o.id && (a.viewer < 0 && o.viewer < 0 || a.viewer == o.viewer) {
+			here = "▸"
+		}
+		count := padLeft(ui.Number(a.items), 6) + " "
+		text := cursorSign(o.inTree && i == o.tree.at) + here + a.mark + " " + strings.Repeat("  ", min(a.depth, 8)) + ui.Excerpt(a.name, width)
+		lines = append(lines, ui.Pad(text, width-len(count))+count)
+	}
+	return lines
+}
+
+// agentName is whose session it is.
+func (o *opened) agentName() string {
+	return cmp.Or(o.whole.Shown.Agent, o.whole.Shown.Title, rules.ShortID(o.id))
+}
+
+// breadcrumb is the way to the session, and whose eyes one sees through.
+func (m *Model) breadcrumb() string {
+	o := m.top()
+	words := []string{filepath.Base(o.store), ui.Excerpt(render.Title(o.in.Tree.Root().Title), 30)}
+	for _, s := range m.open {
+		words = append(words, ui.Excerpt(s.agentName(), 20)+" "+ui.Clean(rules.ShortID(s.id)))
+	}
+	eyes := "session of " + o.agentName()
+	switch {
+	case o.lens == lensVisibility && o.viewer >= 0:
+		eyes = "seen by " + o.names[o.viewer].Name()
+	case o.lens == lensVisibility:
+		eyes = "seen by each agent"
+	case o.lens == lensRequest:
+		eyes = "sent by " + o.agentName()
+	}
+	return strings.Join(words, " › ") + "   " + ui.Excerpt(eyes, 50)
+}
+
+// status names the lenses and what was found.
+func (o *opened) status() string {
+	if o.said != "" {
+		return ui.Excerpt(o.said, 200)
+	}
+	words := make([]string, len(lenses))
+	for i, name := range lenses {
+		if words[i] = name; i == o.lens {
+			words[i] = "[" + name + "]"
+		}
+	}
+	text := strings.Join(words, " ")
+	if o.provider != "" {
+		text += "  for " + o.provider
+	}
+	if n := len(o.in.Findings); n > 0 {
+		text += "  " + ui.Count(n, "finding")
+	}
+	return text
+}

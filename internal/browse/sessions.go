@@ -1,0 +1,352 @@
+package browse
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/ui"
+	"github.com/sessctl/sessctl/internal/view"
+)
+
+// sessions is the list of all root sessions.
+type sessions struct {
+	rows      []*render.Row          // in the order of the list
+	about     map[*render.Row]*entry // of all rows
+	known     map[sessionKey]*render.Row
+	shown     []*render.Row // those that the filter leaves
+	list      list
+	only      int // of showOnly
+	order     int // of render.SortOrders
+	filter    string
+	marked    map[*render.Row]bool
+	stamps    map[string]string // of the stores when they were listed
+	changed   string            // the store that changed since, "" for none
+	unchecked []string          // stores whose check has not ended
+	checked   int               // sessions that the running check has seen
+}
+
+// entry is what is known of a row besides.
+type entry struct {
+	store      string
+	checked    bool
+	found      []ruleCount
+	repairable bool
+}
+
+type ruleCount struct {
+	rule *rules.Rule
+	n    int
+}
+
+type sessionKey struct{ store, id string }
+
+// showOnly are the choices of what the list shows.
+var showOnly = []string{"all", "damaged", "repairable"}
+
+func newSessions() sessions {
+	return sessions{about: map[*render.Row]*entry{}, known: map[sessionKey]*render.Row{}, marked: map[*render.Row]bool{}, stamps: map[string]string{}}
+}
+
+// What jobs tell of the list.
+type (
+	listed struct {
+		store, stamp string
+		list         *render.ListedStore
+		err          error
+	}
+	allListed struct{}
+	found     []health
+	health    struct {
+		store string
+		row   *render.Row
+		found []ruleCount
+		fixes bool
+	}
+	checked struct{ err error }
+)
+
+// readStores lists the sessions of all stores.
+func (m *Model) readStores() tea.Cmd {
+	for len(m.running) > 0 && m.running[len(m.running)-1].what == checking { // it would tell of what is read anew
+		m.running[len(m.running)-1].cancel()
+		m.running = m.running[:len(m.running)-1]
+	}
+	m.sessions.changed = ""
+	return m.runJob("reading", func(ctx context.Context, tell func(tea.Msg)) tea.Msg {
+		for _, store := range m.Stores {
+			stamp := m.Program.Stamp(store)
+			rows, err := m.Program.List(ctx, store)
+			tell(listed{store, stamp, rows, err})
+		}
+		return allListed{}
+	})
+}
+
+const checking = "checking"
+
+// checkStores checks all stores, and tells what it finds in batches.
+func (m *Model) checkStores() tea.Cmd {
+	m.sessions.unchecked, m.sessions.checked = m.Stores, 0
+	return m.runJob(checking, func(ctx context.Context, tell func(tea.Msg)) tea.Msg {
+		var failed error
+		for _, store := range m.Stores {
+			var batch found
+			err := m.Program.Check(ctx, store, func(row *render.Row, list []*check.Finding) {
+				batch = append(batch, healthOf(store, row, list))
+				if len(batch) == 200 {
+					tell(batch)
+					batch = nil
+				}
+			})
+			tell(batch)
+			if failed == nil {
+				failed = err
+			}
+		}
+		return checked{failed}
+	})
+}
+
+// healthOf counts what was found in a conversation by its rules, in the order of the report.
+func healthOf(store string, row *render.Row, list []*check.Finding) health {
+	h := health{store: store, row: row}
+	for _, f := range list {
+		at := slices.IndexFunc(h.found, func(c ruleCount) bool { return c.rule == f.Rule })
+		if at < 0 {
+			at, h.found = len(h.found), append(h.found, ruleCount{rule: f.Rule})
+		}
+		h.found[at].n++
+		h.fixes = h.fixes || f.IsRepairable()
+	}
+	return h
+}
+
+// addStore takes in the sessions of a store in place of those that were known.
+func (s *sessions) addStore(msg listed) {
+	s.stamps[msg.store] = msg.stamp
+	if msg.list == nil {
+		return
+	}
+	before := map[string]bool{}
+	s.rows = slices.DeleteFunc(s.rows, func(r *render.Row) bool {
+		gone := s.about[r].store == msg.store
+		if gone {
+			before[r.ID] = s.marked[r]
+			delete(s.about, r)
+			delete(s.marked, r)
+		}
+		return gone
+	})
+	selected := s.selected()
+	for _, r := range msg.list.Rows {
+		s.rows = append(s.rows, r)
+		s.about[r], s.known[sessionKey{msg.store, r.ID}] = &entry{store: msg.store}, r
+		if before[r.ID] {
+			s.marked[r] = true
+		}
+		if selected != nil && selected.ID == r.ID {
+			selected = r
+		}
+	}
+	s.arrange(selected)
+}
+
+// addHealth takes in what a check found.
+func (s *sessions) addHealth(batch found) {
+	selected := s.selected()
+	for _, h := range batch {
+		key := sessionKey{h.store, h.row.ID}
+		row := s.known[key]
+		if row == nil || s.about[row] == nil { // it came after the list was read
+			row = h.row
+			s.rows, s.known[key] = append(s.rows, row), row
+		}
+		*row = *h.row
+		s.about[row] = &entry{h.store, true, h.found, h.fixes}
+	}
+	s.checked += len(batch)
+	s.arrange(selected)
+}
+
+// arrange sorts and filters the list. The cursor stays on its session.
+func (s *sessions) arrange(selected *render.Row) {
+	render.SortRows(s.rows, render.SortOrders[s.order])
+	s.shown = s.shown[:0:0]
+	for _, r := range s.rows {
+		if s.keeps(r) {
+			s.shown = append(s.shown, r)
+		}
+	}
+	if at := slices.Index(s.shown, selected); at >= 0 {
+		s.list.at = at
+	}
+	s.list.at = max(min(s.list.at, len(s.shown)-1), 0)
+}
+
+// selected is the row under the cursor, nil where there is none.
+func (s *sessions) selected() *render.Row {
+	if s.list.at < len(s.shown) {
+		return s.shown[s.list.at]
+	}
+	return nil
+}
+
+// keeps reports whether the list shows a session: every word of the filter has to be met.
+func (s *sessions) keeps(r *render.Row) bool {
+	e := s.about[r]
+	switch showOnly[s.only] {
+	case "damaged":
+		if r.Health[rules.Error]+r.Health[rules.Warning] == 0 {
+			return false
+		}
+	case "repairable":
+		if !e.repairable {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(strings.Fields(s.filter), func(word string) bool { return !e.fits(r, word) })
+}
+
+// fits reports whether a word of the filter means a session.
+func (e *entry) fits(r *render.Row, word string) bool {
+	if name, is := strings.CutPrefix(word, "rule:"); is {
+		return slices.ContainsFunc(e.found, func(c ruleCount) bool {
+			return strings.HasPrefix(strings.ToLower(c.rule.ID), strings.ToLower(name)) || c.rule.Name == name
+		})
+	}
+	speaks := func(name string) bool {
+		return slices.ContainsFunc(r.Agents, func(a string) bool { return strings.Contains(strings.ToLower(a), strings.ToLower(name)) })
+	}
+	if name, is := strings.CutPrefix(word, "agent:"); is {
+		return speaks(name)
+	}
+	return view.FitsName(r.ID, r.Title, word) || speaks(word) || strings.Contains(e.store, word) ||
+		slices.ContainsFunc(r.Children, func(c *render.Row) bool { return view.FitsName(c.ID, c.Title, word) })
+}
+
+// noteChanges looks whether a store is not what it was when it was listed.
+func (s *sessions) noteChanges(stamps map[string]string) {
+	for store, stamp := range stamps {
+		if was, known := s.stamps[store]; known && was != stamp {
+			s.changed = store
+		}
+	}
+}
+
+// markOf is the sign of a session: of the worst that was found in it.
+func (s *sessions) markOf(r *render.Row) string {
+	switch {
+	case !s.about[r].checked:
+		return " "
+	case r.Health[rules.Error] > 0:
+		return severityMark(rules.Error)
+	case r.Health[rules.Warning] > 0:
+		return severityMark(rules.Warning)
+	case r.Health[rules.Info] > 0:
+		return severityMark(rules.Info)
+	}
+	return ui.Green.Render("✓")
+}
+
+// severityMark is a sign that has a shape besides its colour.
+func severityMark(s rules.Severity) string {
+	return [...]string{rules.Info: ui.Blue.Render("i"), rules.Warning: ui.Yellow.Render("!"), rules.Error: ui.Red.Render("✗")}[s]
+}
+
+// foundWords are what is wrong: "2 leak-duplicate, 1 missing-result".
+func (e *entry) foundWords() string {
+	if !e.checked {
+		return ""
+	}
+	words := make([]string, len(e.found))
+	for i, c := range e.found {
+		words[i] = ui.Number(c.n) + " " + c.rule.Name
+	}
+	return strings.Join(words, ", ")
+}
+
+// draw draws the list on so many lines.
+func (s *sessions) draw(width, height int) []string {
+	wide := width >= wideScreen
+	said, agents := width/4, 0
+	if wide {
+		said, agents = width/3, width/7
+	}
+	title := width - 3 - 9 - 11 - 7 - 5 - said - 2
+	if agents > 0 {
+		title -= agents + 2
+	}
+	cells := func(sign, id, day, name, who, items, subs, words string) string {
+		line := sign + ui.Pad(id, 9) + ui.Pad(day, 11) + ui.Pad(name, title) + "  "
+		if agents > 0 {
+			line += ui.Pad(who, agents) + "  "
+		}
+		return line + padLeft(items, 5) + padLeft(subs, 5) + "  " + ui.Truncate(words, said)
+	}
+	lines := []string{ui.Dim.Render(cells("    ", "ID", "DATE", "TITLE", "AGENTS", "ITEMS", "SUBS", "FOUND"))}
+	if len(s.shown) == 0 {
+		return append(lines, "    no session to show")
+	}
+	from, to := s.list.window(len(s.shown), height-1)
+	for i := from; i < to; i++ {
+		r := s.shown[i]
+		e := s.about[r]
+		sign := cursorSign(i == s.list.at) + map[bool]string{true: "*", false: " "}[s.marked[r]] + s.markOf(r) + " "
+		subs := ""
+		if r.Subs > 0 {
+			subs = ui.Number(r.Subs)
+		}
+		lines = append(lines, cells(sign, ui.Clean(rules.ShortID(r.ID)), render.Date(r.Created), render.Title(r.Title),
+			ui.Clean(strings.Join(r.Agents, ", ")), ui.Number(r.Items), subs, e.foundWords()))
+	}
+	return lines
+}
+
+// status says how far the check is.
+func (s *sessions) status() string {
+	words := ui.Count(len(s.shown), "session")
+	if len(s.shown) < len(s.rows) {
+		words = ui.Number(len(s.shown)) + " of " + ui.Count(len(s.rows), "session")
+	}
+	if s.only > 0 {
+		words += ", " + showOnly[s.only]
+	}
+	if s.filter != "" {
+		words += `, "` + ui.Clean(s.filter) + `"`
+	}
+	if n := len(s.marked); n > 0 {
+		words += ", " + ui.Number(n) + " marked"
+	}
+	if len(s.unchecked) > 0 {
+		words += "; checked " + ui.Number(s.checked) + " of " + ui.Number(len(s.rows)) + " (Ctrl-C stops that)"
+	}
+	if s.changed != "" {
+		words += "; " + filepath.Base(s.changed) + " changed: r reads it again"
+	}
+	return words
+}
+
+// repairPlan plans the repair of the marked sessions of a store, or else of all that is damaged in it:
+// of the store under the cursor.
+func (m *Model) repairPlan() tea.Cmd {
+	s := &m.sessions
+	row := s.selected()
+	if row == nil {
+		return nil
+	}
+	store := s.about[row].store
+	var ids []string
+	for _, r := range s.rows {
+		if s.marked[r] && s.about[r].store == store {
+			ids = append(ids, r.ID)
+		}
+	}
+	return m.planRepair(store, ids)
+}
