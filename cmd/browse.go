@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -77,7 +78,7 @@ func runBrowse(ctx context.Context, p *program, args []string) error {
 	defer surviveClosedPipes()()
 	ctx = registry.WithPassword(ctx, func(string) (string, error) { return "", nil })
 	b := browser{p, &atomic.Bool{}}
-	err = browse.Run(ctx, browse.Options{Program: b, Stores: paths, Home: p.home, Color: p.out.Color, In: in.r, Out: p.stdout})
+	err = browse.Run(ctx, browse.Options{Program: b, Stores: paths, Home: p.home, Color: p.out.Color, Watch: 2 * time.Second, In: in.r, Out: p.stdout})
 	if err != nil && b.changed.Load() {
 		return &problem.Error{
 			Class: problem.Unreadable, Err: errors.Join(errChanged, err), What: "interrupted after a store was changed",
@@ -179,7 +180,7 @@ func (b browser) Read(ctx context.Context, store, id, provider string) (in view.
 // Plan implements browse.Program.
 func (b browser) Plan(ctx context.Context, store string, ids []string, width int) (*browse.Proposal, error) {
 	p, printed := b.silent(width)
-	p.config.DryRun = true
+	p.args = []string{"repair", store} // which the commands that it names begin with
 	proposal := &browse.Proposal{Store: store, Title: "Repair"}
 	r, err := newRepairRun(p)
 	if err != nil {
@@ -196,20 +197,27 @@ func (b browser) Plan(ctx context.Context, store string, ids []string, width int
 	if err := r.locateStore(ctx, []string{store}); err != nil {
 		return nil, err
 	}
-	if err := notShown(r.inPlace(ctx)); err != nil {
+	if err := r.readPlan(ctx); err != nil {
 		return nil, err
 	}
-	proposal.Text = printed.String()
-	if !r.plan.IsEmpty() && r.refusalReason() == nil {
+	if err := r.printPlan(); err != nil {
+		return nil, err
+	}
+	switch refused := r.refusalReason(); {
+	case r.plan.IsEmpty():
+		err = r.printOutcome(render.Outcome{Next: r.allowingCommands()})
+	case refused != nil:
+		p.reportError(refused)
+	default:
 		proposal.CarryOut = func(ctx context.Context) (string, error) {
 			printed.Reset()
-			p.config.DryRun = false
 			err := r.confirmAndApply(ctx)
 			b.noteChange(err)
 			return printed.String(), notShown(err)
 		}
 	}
-	return proposal, nil
+	proposal.Text = printed.String()
+	return proposal, notShown(err)
 }
 
 // Undo implements browse.Program.

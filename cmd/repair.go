@@ -275,14 +275,7 @@ func (r *repairRun) commandWithWords(why string, words ...string) render.Command
 // inPlace repairs the store itself. It is closed before it is opened for
 // writing: closing any other handle of this process would release the locks.
 func (r *repairRun) inPlace(ctx context.Context) error {
-	err := r.readStore(ctx, r.path, func(opened *registry.Opened) error {
-		if seen, err := os.Stat(r.path); err == nil { // else it is standard input, or gone by now
-			os.SameFile(seen, seen) // Windows asks which file it is only now
-			r.planned = seen
-		}
-		return r.planFrom(ctx, opened)
-	})
-	if err != nil {
+	if err := r.readPlan(ctx); err != nil {
 		return err
 	}
 	refused := r.refusalReason()
@@ -308,6 +301,17 @@ func (r *repairRun) inPlace(ctx context.Context) error {
 		return refused
 	}
 	return r.confirmAndApply(ctx)
+}
+
+// readPlan makes the plan for the store as it is now.
+func (r *repairRun) readPlan(ctx context.Context) error {
+	return r.readStore(ctx, r.path, func(opened *registry.Opened) error {
+		if seen, err := os.Stat(r.path); err == nil { // else it is standard input, or gone by now
+			os.SameFile(seen, seen) // Windows asks which file it is only now
+			r.planned = seen
+		}
+		return r.planFrom(ctx, opened)
+	})
 }
 
 // printPlan prints the plan.

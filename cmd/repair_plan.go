@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/check"
@@ -64,10 +63,9 @@ func (r *repairRun) makePlan(ctx context.Context, st store.Store) error {
 		opts.EachTree = r.eachTree
 	}
 	if r.roots != nil {
-		asked := func(tree *session.Tree) bool {
+		opts.Only = func(tree *session.Tree) bool {
 			return slices.ContainsFunc(r.roots, func(id string) bool { return tree.Session(id) != nil })
 		}
-		st = part{st, func(heads *session.Tree, _ time.Time) bool { return asked(heads) }, asked}
 	}
 	if r.config.Session != "" {
 		one, err := findSession(ctx, st, r.config.Session)

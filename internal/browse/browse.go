@@ -58,6 +58,7 @@ type Options struct {
 	Stores  []string
 	Home    string // the folder that ~ stands for
 	Color   bool
+	Watch   time.Duration // how often it is looked whether a store changed; 0 for never
 	In      io.Reader
 	Out     io.Writer
 }
@@ -176,7 +177,10 @@ func (m *Model) takeNews(msg tea.Msg) tea.Cmd {
 
 // watchStores looks at the stores after a while.
 func (m *Model) watchStores() tea.Cmd {
-	return tea.Tick(2*time.Second, func(time.Time) tea.Msg {
+	if m.Watch == 0 {
+		return nil
+	}
+	return tea.Tick(m.Watch, func(time.Time) tea.Msg {
 		stamps := map[string]string{}
 		for _, store := range m.Stores {
 			stamps[store] = m.Program.Stamp(store)
@@ -190,11 +194,11 @@ func errorWords(err error) string {
 	if err == nil {
 		return ""
 	}
+	if known, ok := errors.AsType[*problem.Error](err); ok {
+		return strings.TrimSpace(known.What + ". " + known.Next)
+	}
 	if errors.Is(err, context.Canceled) {
 		return "Stopped."
-	}
-	if known, ok := errors.AsType[*problem.Error](err); ok {
-		return known.What + ". " + known.Next
 	}
 	return err.Error()
 }
@@ -220,7 +224,6 @@ func (m *Model) interrupt() tea.Cmd {
 
 // goBack leaves what was entered last.
 func (m *Model) goBack() {
-	m.note = ""
 	switch {
 	case m.page != nil:
 		m.page = nil

@@ -111,7 +111,7 @@ func (m *Model) title() string {
 	case m.page != nil:
 		return m.page.title
 	case m.plan != nil:
-		return m.plan.title
+		return ui.Clean(m.plan.title)
 	case len(m.open) > 0:
 		return m.breadcrumb()
 	}
@@ -126,7 +126,7 @@ func (m *Model) title() string {
 func (m *Model) status() string {
 	switch {
 	case m.prompt != nil:
-		return m.prompt.ask + ui.Clean(m.prompt.text) + "█"
+		return ui.Clean(m.prompt.ask) + ui.Clean(m.prompt.text) + "█"
 	case m.note != "":
 		return ui.Excerpt(m.note, m.width)
 	case m.page != nil:

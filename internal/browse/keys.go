@@ -30,6 +30,7 @@ type prompt struct {
 // pressKey does what a key means where it was pressed.
 func (m *Model) pressKey(msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
+	m.note = ""
 	switch {
 	case key == "ctrl+c":
 		m.prompt = nil
@@ -43,7 +44,6 @@ func (m *Model) pressKey(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	for _, b := range slices.Concat(m.bindings(), everywhere) {
 		if slices.Contains(b.keys, key) {
-			m.note = ""
 			return b.do(m)
 		}
 	}
@@ -245,11 +245,9 @@ func (s *sessions) mark() tea.Cmd {
 // turnLens looks through the next lens.
 func (m *Model) turnLens(by int) tea.Cmd {
 	o := m.top()
-	place := o.place()
 	o.lens = (o.lens + by + len(lenses)) % len(lenses)
 	o.list = list{}
 	m.reprint()
-	o.goTo(place)
 	if o.lens == lensRepaired && o.plan == nil {
 		return m.planSides()
 	}
@@ -259,13 +257,11 @@ func (m *Model) turnLens(by int) tea.Cmd {
 // see looks through the eyes of a viewer, -1 for all of them.
 func (m *Model) see(viewer int) tea.Cmd {
 	o := m.top()
-	place := o.place()
 	if o.viewer = viewer; o.viewer >= len(o.names) {
 		o.viewer = -1
 	}
 	o.lens = lensVisibility
 	m.reprint()
-	o.goTo(place)
 	return nil
 }
 

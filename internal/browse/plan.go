@@ -3,10 +3,11 @@ package browse
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/sessctl/sessctl/internal/ui"
 )
 
 // plan is a change of a store that was proposed, and what became of it.
@@ -92,11 +93,12 @@ func (m *Model) showOutcome(msg carriedOut) tea.Cmd {
 	p.busy, p.done = false, true
 	lines := strings.Split(strings.TrimRight(msg.said, "\n"), "\n")
 	if words := errorWords(msg.err); words != "" {
-		lines = append(lines, "", words)
+		lines = append(lines, ui.WrapWhole(words, m.width)...)
 	}
 	p.text = page{lines: lines}
 	p.title += ": result"
-	m.open = slices.DeleteFunc(m.open, func(o *opened) bool { return o.store == p.Store && o != m.open[0] })
+	clear(m.sessions.marked)
+	m.open = m.open[:min(len(m.open), 1)] // the agents below it are of the tree as it was
 	return m.rereadAll()
 }
 

@@ -37,6 +37,7 @@ type opened struct {
 
 	lines    []views.Line
 	list     list
+	here     session.Place // of the last item that the cursor was on
 	unfolded map[string]bool
 	detail   page
 	said     string // why the lens shows something else
@@ -162,7 +163,7 @@ func (m *Model) showSession(msg sessionRead) {
 	if msg.again {
 		for i, was := range m.open {
 			if was.store == o.store && was.id == o.id {
-				o.lens, o.list, o.viewer, o.unfolded = was.lens, was.list, was.viewer, was.unfolded
+				o.lens, o.list, o.here, o.viewer, o.unfolded = was.lens, was.list, was.here, was.viewer, was.unfolded
 				o.viewer = min(o.viewer, len(o.names)-1)
 				m.open[i] = o
 			}
@@ -210,8 +211,7 @@ func (o *opened) print(size panes) {
 	case lensRepaired:
 		o.lines = o.repairedLines(opts.Screen)
 	}
-	o.list.at = max(min(o.list.at, len(o.lines)-1), 0)
-	o.printDetail()
+	o.keepPlace()
 }
 
 // question asks what the chosen viewer saw, or every viewer.
@@ -295,18 +295,13 @@ func (o *opened) row() *view.Row {
 	return findRow(o.whole.Shown, line.At)
 }
 
-// place is the item under the cursor.
-func (o *opened) place() session.Place {
-	if o.list.at < len(o.lines) {
-		return o.lines[o.list.at].At
+// keepPlace keeps the cursor on its item when the lines were printed anew, or puts it on the first one.
+func (o *opened) keepPlace() {
+	at := slices.IndexFunc(o.lines, func(l views.Line) bool { return l.At == o.here && l.At.Session != "" })
+	if at < 0 {
+		at = slices.IndexFunc(o.lines, func(l views.Line) bool { return l.At.Session != "" })
 	}
-	return session.Place{}
-}
-
-// goTo moves the cursor to an item, where the lens shows it.
-func (o *opened) goTo(at session.Place) {
-	found := slices.IndexFunc(o.lines, func(l views.Line) bool { return l.At == at && at.Session != "" })
-	o.list.at = max(found, 0)
+	o.list.at = max(at, 0)
 	o.printDetail()
 }
 
@@ -357,6 +352,9 @@ func (o *opened) printDetail() {
 		return
 	}
 	line, row := o.lines[o.list.at], o.row()
+	if line.At.Session != "" {
+		o.here = line.At
+	}
 	var doc document.Document
 	for _, f := range o.findingsAt(line) {
 		doc = append(doc, render.WholeFinding(f, f.Message), document.Gap{})
@@ -435,7 +433,7 @@ func (o *opened) agentName() string {
 // breadcrumb is the way to the session, and whose eyes one sees through.
 func (m *Model) breadcrumb() string {
 	o := m.top()
-	words := []string{filepath.Base(o.store), ui.Excerpt(render.Title(o.in.Tree.Root().Title), 30)}
+	words := []string{ui.Clean(filepath.Base(o.store)), ui.Excerpt(render.Title(o.in.Tree.Root().Title), 30)}
 	for _, s := range m.open {
 		words = append(words, ui.Excerpt(s.agentName(), 20)+" "+ui.Clean(rules.ShortID(s.id)))
 	}

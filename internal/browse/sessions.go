@@ -328,7 +328,7 @@ func (s *sessions) status() string {
 		words += "; checked " + ui.Number(s.checked) + " of " + ui.Number(len(s.rows)) + " (Ctrl-C stops that)"
 	}
 	if s.changed != "" {
-		words += "; " + filepath.Base(s.changed) + " changed: r reads it again"
+		words += "; " + ui.Clean(filepath.Base(s.changed)) + " changed: r reads it again"
 	}
 	return words
 }
