@@ -116,7 +116,7 @@ func TestBrowserPlansForSeveralMarkedSessions(t *testing.T) {
 	inDemo(t)
 	u := browsing(t, 80, 40, "session.db")
 	u.Type("space", "j", "space", "R")
-	if frame := u.Frame(); !strings.Contains(frame, "8d72c79c  Optimize") || !strings.Contains(frame, "dd1a8567  Run the tests") || strings.Contains(frame, "490f4dca") {
+	if frame := u.Frame(); !strings.Contains(frame, "8d72c79c  Optimize") || !strings.Contains(frame, "dd1a8567  Run the tests") || strings.Contains(frame, "490f4dca  Review") {
 		t.Error(frame)
 	}
 	u.Type("a", "y", "e", "s", "enter")
