@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -120,17 +121,20 @@ func TestBrowserNeedsATerminal(t *testing.T) {
 	}
 }
 
-func TestBrowserWithoutColour(t *testing.T) {
-	term := openTerminal(t, 80, 24, "NO_COLOR=1")
-	buildDB(t, filepath.Join(term.folder, "session.db"), storing("leaky"))
-	term.types("sessctl browse session.db", "Enter")
-	term.waitsFor("✗")
-	term.types("Enter")
-	term.waitsFor("[stored]")
-	term.types("n")
-	term.waitsFor("SC701 leak-duplicate")
-	if shown := term.tmux("capture-pane", "-e", "-p", "-t", "shown"); strings.Contains(shown, "\x1b[3") || strings.Contains(shown, ";3") {
-		t.Errorf("there is colour:\n%q", shown)
+func TestBrowserHasColourUnlessItIsUnwanted(t *testing.T) {
+	colour := regexp.MustCompile(`\x1b\[([0-9;]*;)?3[0-7]m`)
+	for env, want := range map[string]bool{"NO_COLOR=1": false, "NO_COLOR=": true} {
+		term := openTerminal(t, 80, 24, env)
+		buildDB(t, filepath.Join(term.folder, "session.db"), storing("leaky"))
+		term.types("sessctl browse session.db", "Enter")
+		term.waitsFor("✗")
+		term.types("Enter")
+		term.waitsFor("[stored]")
+		term.types("n")
+		term.waitsFor("SC701 leak-duplicate")
+		if shown := term.tmux("capture-pane", "-e", "-p", "-t", "shown"); colour.MatchString(shown) != want {
+			t.Errorf("%s: colour is %v:\n%q", env, !want, shown)
+		}
 	}
 }
 

@@ -278,8 +278,13 @@ func (m *Model) turnProvider() tea.Cmd {
 }
 
 func (m *Model) enterRow() tea.Cmd {
-	if row := m.top().row(); row != nil && row.Child != nil {
+	o := m.top()
+	if row := o.row(); row != nil && row.Child != nil {
 		m.enter(row.Child.ID, -1)
+		return nil
+	}
+	if o.here.Session != "" && o.here.Session != o.id {
+		m.enter(o.here.Session, -1)
 		return nil
 	}
 	m.note = "There is no sub-session here: t goes to the tree of agents."

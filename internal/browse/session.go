@@ -78,7 +78,7 @@ func (m *Model) panes() panes {
 		return p
 	}
 	p.tree = min(max(m.width/5, 24), 32)
-	p.detail = (m.width - p.tree) * 2 / 5
+	p.detail = max((m.width-p.tree)*2/5, 42) // a printer has 40 columns at least
 	p.main, p.lines = m.width-p.tree-p.detail-2, p.height
 	return p
 }
@@ -125,16 +125,25 @@ func openSession(store, provider string, in view.Input) *opened {
 // addAgents adds a session, those that speak on branches of it, and the sessions below it.
 func (o *opened) addAgents(s *view.Session, depth int, seen map[string]bool) {
 	seen[s.ID] = true
-	name := cmp.Or(s.Agent, s.Title, rules.ShortID(s.ID))
+	name := agentName(s)
+	for _, a := range o.agents {
+		if a.viewer < 0 && a.name == name { // tell them apart
+			name += " " + cmp.Or(s.Title, rules.ShortID(s.ID))
+			break
+		}
+	}
 	o.agents = append(o.agents, agent{s.ID, -1, depth, name, len(s.Items), worstMark(o.in.Findings, s.ID)})
 	if o.id == s.ID {
 		o.tree.at = len(o.agents) - 1
 	}
+	first := len(o.agents)
 	for i := range o.names {
-		v := &o.names[i]
-		if v.Session.ID == s.ID && v.Key != s.ID && v.Branch != "" {
-			o.agents = append(o.agents, agent{s.ID, i, depth + 1, "@" + v.Name(), v.Sees[0], " "})
+		if v := &o.names[i]; v.Session.ID == s.ID {
+			o.agents = append(o.agents, agent{s.ID, i, depth + 1, "@" + cmp.Or(v.Agent, v.Name()), v.Sees[0], " "})
 		}
+	}
+	if len(o.agents) == first+1 { // the session's own
+		o.agents = o.agents[:first]
 	}
 	for i := range s.Rows {
 		if c := s.Rows[i].Child; c != nil && !seen[c.ID] {
@@ -221,10 +230,7 @@ func (o *opened) question() (view.Input, view.Question) {
 	}
 	v, in := &o.names[o.viewer], o.in
 	in.Session = v.Session.ID
-	if v.Branch != "" {
-		return in, view.Question{Branch: &v.Branch}
-	}
-	return in, view.Question{Agent: v.Agent, All: v.Agent == ""}
+	return in, view.Question{Branch: &v.Branch, Agent: v.Agent}
 }
 
 // repairedLines are the session before and after the repair that was planned for it.
@@ -367,7 +373,7 @@ func (o *opened) printDetail() {
 	case row == nil:
 	case row.Child != nil:
 		c := row.Child
-		words := cmp.Or(c.Agent, "sub-session") + " " + rules.ShortID(c.ID) + ": " + render.Title(c.Title) + ", " + ui.Count(len(c.Items), "item") + ". enter opens it."
+		words := agentName(c) + " " + rules.ShortID(c.ID) + ": " + render.Title(c.Title) + ", " + ui.Count(len(c.Items), "item") + ". enter opens it."
 		o.detail.lines = append(o.detail.lines, ui.Wrap(ui.Clean(words), screen.Width)...)
 	default:
 		if row.Who != "" {
@@ -418,7 +424,7 @@ func (o *opened) drawTree(width, height int) []string {
 		if a.session == o.id && (a.viewer < 0 && o.viewer < 0 || a.viewer == o.viewer) {
 			here = "▸"
 		}
-		count := padLeft(ui.Number(a.items), 6) + " "
+		count := " " + ui.Number(a.items) + " "
 		text := cursorSign(o.inTree && i == o.tree.at) + here + a.mark + " " + strings.Repeat("  ", min(a.depth, 8)) + ui.Excerpt(a.name, width)
 		lines = append(lines, ui.Pad(text, width-len(count))+count)
 	}
@@ -426,8 +432,11 @@ func (o *opened) drawTree(width, height int) []string {
 }
 
 // agentName is whose session it is.
-func (o *opened) agentName() string {
-	return cmp.Or(o.whole.Shown.Agent, o.whole.Shown.Title, rules.ShortID(o.id))
+func agentName(s *view.Session) string {
+	if s.Parent == "" {
+		return cmp.Or(s.Agent, session.Assistant.String())
+	}
+	return cmp.Or(s.Agent, "sub-agent")
 }
 
 // breadcrumb is the way to the session, and whose eyes one sees through.
@@ -435,16 +444,16 @@ func (m *Model) breadcrumb() string {
 	o := m.top()
 	words := []string{ui.Clean(filepath.Base(o.store)), ui.Excerpt(render.Title(o.in.Tree.Root().Title), 30)}
 	for _, s := range m.open {
-		words = append(words, ui.Excerpt(s.agentName(), 20)+" "+ui.Clean(rules.ShortID(s.id)))
+		words = append(words, ui.Excerpt(agentName(s.whole.Shown), 20)+" "+ui.Clean(rules.ShortID(s.id)))
 	}
-	eyes := "session of " + o.agentName()
+	eyes := "session of " + agentName(o.whole.Shown)
 	switch {
 	case o.lens == lensVisibility && o.viewer >= 0:
 		eyes = "seen by " + o.names[o.viewer].Name()
 	case o.lens == lensVisibility:
 		eyes = "seen by each agent"
 	case o.lens == lensRequest:
-		eyes = "sent by " + o.agentName()
+		eyes = "sent by " + agentName(o.whole.Shown)
 	}
 	return strings.Join(words, " › ") + "   " + ui.Excerpt(eyes, 50)
 }
