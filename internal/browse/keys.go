@@ -196,8 +196,8 @@ func init() {
 		{[]string{"b"}, "", "see what the next agent saw", func(m *Model) tea.Cmd { return m.see(m.top().viewer + 1) }},
 		{[]string{"B"}, "", "see what each agent saw", func(m *Model) tea.Cmd { return m.see(-1) }},
 		{[]string{"p"}, "", "check the request for the next provider", (*Model).turnProvider},
-		{[]string{"J"}, "", "scroll what is under the cursor", func(m *Model) tea.Cmd { m.top().detail.scroll("down", 1); return nil }},
-		{[]string{"K"}, "", "scroll it back", func(m *Model) tea.Cmd { m.top().detail.scroll("up", 1); return nil }},
+		{[]string{"J"}, "", "scroll what is under the cursor", func(m *Model) tea.Cmd { m.top().scrollDetail("down"); return nil }},
+		{[]string{"K"}, "", "scroll it back", func(m *Model) tea.Cmd { m.top().scrollDetail("up"); return nil }},
 		{[]string{"y"}, "", "copy the id of the session", (*Model).copyID},
 		{[]string{"x"}, "", "export the session into a file", func(m *Model) tea.Cmd { return m.export(false) }},
 		{[]string{"X"}, "", "export it without its texts", func(m *Model) tea.Cmd { return m.export(true) }},
@@ -290,6 +290,8 @@ func (m *Model) enterRow() tea.Cmd {
 	m.note = "There is no sub-session here: t goes to the tree of agents."
 	return nil
 }
+
+func (o *opened) scrollDetail(key string) { o.detail.scroll(key, o.detailHeight()) }
 
 // fold shows the items of the sub-session under the cursor, or hides them.
 func (m *Model) fold(open bool) tea.Cmd {

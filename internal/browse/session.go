@@ -363,7 +363,7 @@ func (o *opened) printDetail() {
 	}
 	var doc document.Document
 	for _, f := range o.findingsAt(line) {
-		doc = append(doc, render.WholeFinding(f, f.Message), document.Gap{})
+		doc = append(doc, render.WholeFinding(f, render.SaidMessage(f)), document.Gap{})
 	}
 	o.detail.lines = strings.Split(strings.TrimSuffix(document.OnScreen(screen, doc...), "\n"), "\n")
 	if len(doc) == 0 {
@@ -381,6 +381,14 @@ func (o *opened) printDetail() {
 		}
 		o.detail.lines = append(o.detail.lines, views.RowLines(o.whole, row, screen)...)
 	}
+}
+
+// detailHeight are the lines that what is under the cursor has room for.
+func (o *opened) detailHeight() int {
+	if o.size.tree == 0 {
+		return o.size.below
+	}
+	return o.size.height
 }
 
 // draw draws the tree of agents, the items and what is under the cursor.
@@ -475,6 +483,9 @@ func (o *opened) status() string {
 	}
 	if n := len(o.in.Findings); n > 0 {
 		text += "  " + ui.Count(n, "finding")
+	}
+	if len(o.detail.lines) > o.detailHeight() {
+		text += "  J K scroll"
 	}
 	return text
 }
