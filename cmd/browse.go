@@ -20,7 +20,6 @@ import (
 	"github.com/sessctl/sessctl/internal/render/changes"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/rules"
-	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/ui"
@@ -45,18 +44,34 @@ STORE is what ` + "`sessctl check`" + ` takes, but for standard input. It needs 
   sessctl browse session.db
   sessctl browse 'stores/**/*.db'`,
 		GroupID:           groupStore,
-		RunE:              func(cmd *cobra.Command, args []string) error { return runBrowse(cmd.Context(), p, args) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return p.browseStores(cmd.Context(), args) },
 		ValidArgsFunction: completeStores(0),
 	}
 	addStoreFlag(cmd)
+	addProfileFlags(cmd)
 	addAssumeDeadFlag(cmd)
+	flags := cmd.Flags()
+	flags.StringSlice("select", nil, "look only for what these `RULES` find: ids, SC7, names")
+	flags.StringSlice("ignore", nil, "leave these `RULES` out")
+	addPlanFlags(cmd)
+	completeFlag(cmd, "select", listOf(ruleListWords))
+	completeFlag(cmd, "ignore", listOf(ruleListWords))
 	return cmd
 }
 
-func runBrowse(ctx context.Context, p *program, args []string) error {
+// browseStores runs the browser at a terminal.
+func (p *program) browseStores(ctx context.Context, args []string) error {
 	in, ok := p.stdin.(*interruptible)
 	if !ok || !ui.IsTerminal(in.r) || !p.out.Terminal || p.out.Dumb {
 		return problem.New(problem.Usage, "`sessctl ls` and `sessctl view` print the same for pipes.", "`sessctl browse` needs a terminal that can move its cursor")
+	}
+	b := browser{program: p, changed: &atomic.Bool{}}
+	checked, _ := b.silent(0)
+	if _, err := newRepairRun(checked); err != nil { // a wrong setting is said before the screen is taken
+		return err
+	}
+	if _, err := p.parseJudge(); err != nil {
+		return err
 	}
 	paths, empty, err := p.expandArguments(ctx, args)
 	if err != nil {
@@ -70,14 +85,13 @@ func runBrowse(ctx context.Context, p *program, args []string) error {
 			return problem.New(problem.Usage, "Write the stream into a file first.", "a browser cannot read standard input, where you type")
 		}
 		if registry.OnServer(path) { // which may ask for a password, and later there is no place for that
-			if _, err := (browser{program: p}).List(ctx, path); err != nil {
+			if _, err := b.List(ctx, path); err != nil {
 				return err
 			}
 		}
 	}
 	defer surviveClosedPipes()()
 	ctx = registry.WithPassword(ctx, func(string) (string, error) { return "", nil })
-	b := browser{p, &atomic.Bool{}}
 	err = browse.Run(ctx, browse.Options{Program: b, Stores: paths, Home: p.home, Color: p.out.Color, Watch: 2 * time.Second, In: in.r, Out: p.stdout})
 	if err != nil && b.changed.Load() {
 		return &problem.Error{
@@ -92,13 +106,14 @@ func runBrowse(ctx context.Context, p *program, args []string) error {
 type browser struct {
 	*program
 	changed *atomic.Bool // a store is not what it was
+	tell    func(*render.Row, []*check.Finding)
 }
 
 // silent is a program that prints into a buffer, as on a terminal of so many columns.
 func (b browser) silent(width int) (*program, *bytes.Buffer) {
 	var printed bytes.Buffer
 	c, one := *b.config, *b.program
-	c.Format, c.Yes, c.FailOn, c.ShowContent = "text", true, "never", true
+	c.Format, c.Yes, c.FailOn, c.ShowContent, c.LiveWindow = "text", true, "never", true, 0
 	one.config, one.stdin, one.stdout, one.stderr, one.pager = &c, strings.NewReader(""), &printed, &printed, nil
 	one.getenv = func(name string) string {
 		return map[string]string{"COLUMNS": strconv.Itoa(width)}[name]
@@ -115,11 +130,8 @@ func (b browser) List(ctx context.Context, store string) (*render.ListedStore, e
 	return p.listStore(ctx, store, nil, func(*session.Tree, *render.Row) bool { return true })
 }
 
-// toldTrees is a writer that tells of each conversation.
-type toldTrees func(*render.Row, []*check.Finding)
-
-// Tree implements render.TreeWriter.
-func (tell toldTrees) Tree(_ *session.Store, tree *session.Tree, found []*check.Finding) {
+// Tree implements render.TreeWriter: it tells of each conversation.
+func (b browser) Tree(_ *session.Store, tree *session.Tree, found []*check.Finding) {
 	for _, part := range tree.Conversations() {
 		var own []*check.Finding
 		for _, f := range found {
@@ -127,7 +139,7 @@ func (tell toldTrees) Tree(_ *session.Store, tree *session.Tree, found []*check.
 				own = append(own, f)
 			}
 		}
-		tell(render.RowOf(part, found, false), own)
+		b.tell(render.RowOf(part, found, false), own)
 	}
 }
 
@@ -135,8 +147,11 @@ func (tell toldTrees) Tree(_ *session.Store, tree *session.Tree, found []*check.
 func (b browser) Check(ctx context.Context, store string, tell func(*render.Row, []*check.Finding)) error {
 	p, _ := b.silent(0)
 	p.config.ShowContent = false // which loads all texts
-	run := &checkRun{program: p, rules: catalogue.UsualRules(), trees: []render.TreeWriter{toldTrees(tell)}}
+	run := &checkRun{program: p, trees: []render.TreeWriter{browser{tell: tell}}}
 	var err error
+	if run.rules, err = p.selectedRules(); err != nil {
+		return err
+	}
 	if run.judge, err = p.parseJudge(); err != nil {
 		return err
 	}
@@ -152,7 +167,7 @@ func (b browser) Check(ctx context.Context, store string, tell func(*render.Row,
 // Read implements browse.Program.
 func (b browser) Read(ctx context.Context, store, id, provider string) (in view.Input, err error) {
 	p, _ := b.silent(0)
-	if provider != "" {
+	if provider != "" { // else what --profile says
 		p.config.Profile = []string{provider}
 	}
 	p.texts = true
@@ -181,6 +196,8 @@ func (b browser) Read(ctx context.Context, store, id, provider string) (in view.
 func (b browser) Plan(ctx context.Context, store string, ids []string, width int) (*browse.Proposal, error) {
 	p, printed := b.silent(width)
 	p.args = []string{"repair", store} // which the commands that it names begin with
+	p.config.LiveWindow = b.config.LiveWindow
+	ctx = p.allowForeign(ctx)
 	proposal := &browse.Proposal{Store: store, Title: "Repair"}
 	r, err := newRepairRun(p)
 	if err != nil {
@@ -211,13 +228,13 @@ func (b browser) Plan(ctx context.Context, store string, ids []string, width int
 	default:
 		proposal.CarryOut = func(ctx context.Context) (string, error) {
 			printed.Reset()
-			err := r.confirmAndApply(ctx)
+			err := r.confirmAndApply(p.allowForeign(ctx))
 			b.noteChange(err)
-			return printed.String(), notShown(err)
+			return printed.String(), b.unshown(err)
 		}
 	}
 	proposal.Text = printed.String()
-	return proposal, notShown(err)
+	return proposal, b.unshown(err)
 }
 
 // Undo implements browse.Program.
@@ -230,9 +247,9 @@ func (b browser) Undo(ctx context.Context, store string, width int) (*browse.Pro
 		err := p.printUndo(found)
 		return &browse.Proposal{Store: store, Title: "Undo of the last repair", Text: printed.String(), CarryOut: func(ctx context.Context) (string, error) {
 			printed.Reset()
-			err := p.undoAsking(ctx, found)
+			err := p.undoAsking(p.allowForeign(ctx), found)
 			b.noteChange(err)
-			return printed.String(), notShown(err)
+			return printed.String(), b.unshown(err)
 		}}, err
 	}
 	return nil, problem.New(problem.Unreadable, "", "no repair of %s was found that can be undone", store)
@@ -240,13 +257,13 @@ func (b browser) Undo(ctx context.Context, store string, width int) (*browse.Pro
 
 // noteChange notes how a change has ended: one that failed may have begun.
 func (b browser) noteChange(err error) {
-	if notShown(err) == nil || errors.Is(err, errChanged) {
+	if b.unshown(err) == nil || errors.Is(err, errChanged) {
 		b.changed.Store(true)
 	}
 }
 
-// notShown is an error that nobody has printed yet.
-func notShown(err error) error {
+// unshown is an error that nobody has printed yet.
+func (b browser) unshown(err error) error {
 	if _, done := errors.AsType[shown](err); done {
 		return nil
 	}

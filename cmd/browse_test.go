@@ -23,7 +23,7 @@ func browsing(t *testing.T, width, height int, stores ...string) *browsetest.Use
 	t.Helper()
 	p, _ := testProgram()
 	p.config = &config.Config{FailOn: "error", MaxFindings: 100, Sources: map[string]string{}}
-	return browsetest.Start(browse.New(t.Context(), browse.Options{Program: browser{p, &atomic.Bool{}}, Stores: stores}), width, height)
+	return browsetest.Start(browse.New(t.Context(), browse.Options{Program: browser{program: p, changed: &atomic.Bool{}}, Stores: stores}), width, height)
 }
 
 // inDemo makes the current folder one with the sample database of `make demo`.

@@ -108,7 +108,7 @@ func addRepairFlags(cmd *cobra.Command, p *program) {
 	flags.BoolP("dry-run", "n", false, "show the plan and stop")
 	flags.BoolP("yes", "y", false, "do not ask")
 	flags.StringP("output", "o", "", "write a repaired copy into this new `FILE` instead")
-	flags.StringSlice("allow", nil, "also make repairs of `KINDS`: "+strings.Join(allowed, ", "))
+	addPlanFlags(cmd)
 	flags.StringSlice("select", nil, "repair only what these `RULES` find: ids, SC7, names")
 	flags.StringSlice("ignore", nil, "leave these `RULES` out")
 	flags.String("session", "", "repair only this `SESSION` and its tree")
@@ -119,13 +119,18 @@ func addRepairFlags(cmd *cobra.Command, p *program) {
 	flags.Uint("max-findings", 100, "show at most `N` steps, 0 for all")
 	addProfileFlags(cmd)
 	addAssumeDeadFlag(cmd)
-	flags.Duration("live-window", liveWindow, "leave a server's sessions newer than `AGE`")
-	completeFlag(cmd, "live-window", oneOf())
-	completeFlag(cmd, "allow", listOf(fixedWords(allowed)))
 	completeFlag(cmd, "select", listOf(ruleListWords))
 	completeFlag(cmd, "ignore", listOf(ruleListWords))
 	completeFlag(cmd, "session", p.sessionWords)
 	completeFlag(cmd, "max-findings", oneOf())
+}
+
+// addPlanFlags declares what a plan may hold.
+func addPlanFlags(cmd *cobra.Command) {
+	cmd.Flags().StringSlice("allow", nil, "also make repairs of `KINDS`: "+strings.Join(allowed, ", "))
+	cmd.Flags().Duration("live-window", liveWindow, "leave a server's sessions newer than `AGE`")
+	completeFlag(cmd, "live-window", oneOf())
+	completeFlag(cmd, "allow", listOf(fixedWords(allowed)))
 }
 
 func runRepair(ctx context.Context, p *program, args []string) error {
