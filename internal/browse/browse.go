@@ -5,6 +5,7 @@
 package browse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/ui"
 	"github.com/sessctl/sessctl/internal/view"
 )
 
@@ -76,17 +78,14 @@ func Run(ctx context.Context, opts Options) error {
 	interrupted := ctx.Err()
 	leave()
 	m.jobs.wait()
-	if interrupted != nil {
-		return interrupted
-	}
-	return err
+	return cmp.Or(interrupted, m.nothing, err)
 }
 
 // Model is the state of the browser. Update takes everything from the message that it is given:
 // what reads or writes is in the commands that it returns.
 type Model struct {
 	Options
-	ctx  context.Context //nolint:containedctx // ends when the browser is left
+	ctx  context.Context // ends when the browser is left
 	jobs *jobs
 
 	width, height int
@@ -98,6 +97,7 @@ type Model struct {
 	prompt   *prompt   // at the foot
 	running  []job     // the last one is what Ctrl-C stops
 	note     string    // what happened last
+	nothing  error     // why there is nothing to show: no store could be read
 }
 
 // New is a browser that has shown nothing yet.
@@ -134,8 +134,11 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.prompt.text += strings.Join(strings.Fields(msg.Content), " ")
 		}
 	case told:
+		if !slices.ContainsFunc(m.running, func(j job) bool { return j.id == msg.id }) { // it was given up
+			return m, msg.next
+		}
 		if msg.next == nil {
-			m.running = slices.DeleteFunc(m.running, func(j job) bool { return j.id == msg.id })
+			m.endJobs(func(j job) bool { return j.id == msg.id })
 		}
 		return m, tea.Batch(m.takeNews(msg.msg), msg.next)
 	case looked:
@@ -149,17 +152,21 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (m *Model) takeNews(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case failed:
-		m.note = errorWords(msg.err)
+		m.noteError(msg.err)
 	case listed:
 		m.sessions.addStore(msg)
-		m.note = errorWords(msg.err)
+		m.noteError(msg.err)
 	case allListed:
+		if len(m.sessions.rows) == 0 && m.sessions.unread != nil {
+			m.nothing = m.sessions.unread
+			return tea.Quit
+		}
 		return m.checkStores()
 	case found:
 		m.sessions.addHealth(msg)
 	case checked:
 		m.sessions.unchecked = nil
-		m.note = errorWords(msg.err)
+		m.noteError(msg.err)
 	case sessionRead:
 		m.showSession(msg)
 	case *Proposal:
@@ -189,18 +196,25 @@ func (m *Model) watchStores() tea.Cmd {
 	})
 }
 
+// noteError says at the foot what went wrong, if something did.
+func (m *Model) noteError(err error) {
+	if err != nil {
+		m.note = errorWords(err)
+	}
+}
+
 // errorWords are an error for people, with what to do about it.
 func errorWords(err error) string {
 	if err == nil {
 		return ""
 	}
 	if known, ok := errors.AsType[*problem.Error](err); ok {
-		return strings.TrimSpace(known.What + ". " + known.Next)
+		return ui.JoinSentences(ui.AsSentence(known.What), ui.AsSentence(known.Next))
 	}
 	if errors.Is(err, context.Canceled) {
 		return "Stopped."
 	}
-	return err.Error()
+	return ui.AsSentence(err.Error())
 }
 
 // leave ends the browser, unless a store is being changed.

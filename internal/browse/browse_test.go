@@ -44,7 +44,7 @@ D<C "Look" agent=helper
   system(look)
   helper "an \u001b[31mescape" think(deep)
   helper "seen"
-Q "Greeting"
+Q "Greeting 表演 e\u0301 👩‍👩‍👧"
   user "hello"
   root "good day"
 R "Cut \u001b[2J off"
@@ -63,7 +63,7 @@ type fake struct {
 
 func newFake(t *testing.T) *fake {
 	t.Helper()
-	trees := treetest.Trees(t, strings.ReplaceAll(team, `\u001b`, "\x1b"))
+	trees := treetest.Trees(t, strings.NewReplacer(`\u001b`, "\x1b", `\u0301`, "\u0301").Replace(team))
 	for i, tree := range trees {
 		tree.Root().Created = time.Date(2026, 2, 9-i, 12, 0, 0, 0, time.UTC)
 	}
@@ -200,7 +200,7 @@ func TestKeys(t *testing.T) {
 		{"the cursor stays on its item", "enter n tab", []string{"▌    2 assistant    2 worker"}, nil},
 		{"the id", "enter y", []string{"Copied: P"}, nil},
 		{"an export", "enter x", []string{"Written: P.ndjson"}, nil},
-		{"an export that fails", "enter X", []string{"the disk is full"}, nil},
+		{"an export that fails", "enter X", []string{"The disk is full."}, nil},
 
 		{"a plan", "R", []string{"Repair of s.db", "the plan", "lines 1–27 of 42", "a apply"}, nil},
 		{"the end of a plan", "R end", []string{"the end", "lines 16–42 of 42"}, nil},
@@ -208,7 +208,7 @@ func TestKeys(t *testing.T) {
 		{"another word", "R a y enter", []string{"Nothing was changed.", "the plan"}, nil},
 		{"carried out", "R a y e s enter", []string{"it is done", "Repair of s.db: result"}, []string{"a apply"}},
 		{"carried out once only", "R a y e s enter a", []string{"it is done"}, []string{"Type yes"}},
-		{"an undo that is refused", "u a y e s enter", []string{"the store is in use. Close it."}, nil},
+		{"an undo that is refused", "u a y e s enter", []string{"The store is in use. Close it."}, nil},
 		{"back from a plan", "R esc", []string{"Fix the build"}, []string{"the plan"}},
 	}
 	for _, tt := range tests {
@@ -305,19 +305,64 @@ func TestCtrlCStopsTheCheckFirst(t *testing.T) {
 	}
 }
 
-func TestAStoreThatCannotBeReadIsSaid(t *testing.T) {
-	u := start(t, broken{newFake(t)}, 80, 24)
-	if frame := u.Frame(); !strings.Contains(frame, "s.db is no store. Name another one.") || !strings.Contains(frame, "no session to show") {
+// What a check tells that was given up, because the stores are read anew, does not count.
+func TestACheckThatWasGivenUpTellsNothing(t *testing.T) {
+	f := newFake(t)
+	u := &browsetest.User{Model: browse.New(t.Context(), browse.Options{Program: f, Stores: []string{"s.db"}}), Holds: true}
+	u.Do(u.Model.Init())
+	for !strings.Contains(u.Frame(), "checked 0 of 3 (Ctrl-C stops that)") {
+		u.DoHeld()
+	}
+	f.trees = f.trees[:1] // the others are gone now
+	u.Type("r")
+	for u.DoHeld() {
+	}
+	if frame := u.Frame(); !strings.Contains(frame, "✗ P") || !strings.Contains(frame, "\n1 session\n") {
 		t.Error(frame)
 	}
 }
 
-type broken struct{ *fake }
-
-func (broken) List(context.Context, string) (*render.ListedStore, error) {
-	return nil, problem.New(problem.Unreadable, "Name another one.", "s.db is no store")
+// Of two sessions that were asked for before one was there, the last one is shown.
+func TestTheLastSessionThatWasAskedForIsShown(t *testing.T) {
+	u := start(t, newFake(t), 80, 24)
+	u.Holds = true
+	u.Type("enter", "j", "enter")
+	for u.DoHeld() {
+	}
+	u.Holds = false
+	if frame := u.Frame(); !strings.Contains(frame, "› root Q ") {
+		t.Error(frame)
+	}
+	if u.Type("esc"); !strings.Contains(u.Frame(), "sessctl browse") {
+		t.Error(u.Frame())
+	}
 }
 
-func (broken) Check(context.Context, string, func(*render.Row, []*check.Finding)) error {
-	return problem.New(problem.Unreadable, "Name another one.", "s.db is no store")
+// Where no store can be read there is nothing to browse.
+func TestABrowserWithoutStoresLeaves(t *testing.T) {
+	if u := start(t, &broken{newFake(t), 0}, 80, 24); !u.Left {
+		t.Error(u.Frame())
+	}
+}
+
+// A store that cannot be read any more stays on the screen, with the reason.
+func TestAStoreThatCannotBeReadIsSaid(t *testing.T) {
+	u := start(t, &broken{newFake(t), 1}, 60, 24)
+	u.Type("r")
+	if frame := u.Frame(); u.Left || !strings.Contains(strings.Join(strings.Fields(frame), " "), "read, whatever it is called. Name another one.") || !strings.Contains(frame, "Greeting") {
+		t.Error(frame)
+	}
+}
+
+// broken is a program whose store can be listed so many times.
+type broken struct {
+	*fake
+	times int
+}
+
+func (b *broken) List(ctx context.Context, store string) (*render.ListedStore, error) {
+	if b.times--; b.times >= 0 {
+		return b.fake.List(ctx, store)
+	}
+	return nil, problem.New(problem.Unreadable, "name another one", "the store s.db is no store that anybody could read, whatever it is called")
 }

@@ -84,6 +84,12 @@ func (m *Model) View() tea.View {
 		}
 		lines = append(lines, line)
 	}
+	if note := ui.WrapWhole(m.note, m.width); m.prompt == nil && len(note) > 1 { // over the end of what is shown
+		note = note[:min(len(note)-1, m.bodyHeight())]
+		for i, line := range note {
+			lines[len(lines)-len(note)+i] = ui.Truncate(line, m.width)
+		}
+	}
 	lines = append(lines, ui.Truncate(m.status(), m.width), ui.Dim.Render(ui.Truncate(m.keyLine(), m.width)))
 	v := tea.NewView(strings.Join(lines, "\n"))
 	v.AltScreen, v.WindowTitle = true, "sessctl browse"
@@ -128,7 +134,8 @@ func (m *Model) status() string {
 	case m.prompt != nil:
 		return ui.Clean(m.prompt.ask) + ui.Clean(m.prompt.text) + "█"
 	case m.note != "":
-		return ui.Excerpt(m.note, m.width)
+		note := ui.WrapWhole(m.note, m.width)
+		return note[len(note)-1]
 	case m.page != nil:
 		return m.page.position(m.bodyHeight())
 	case len(m.running) > 0 && m.running[len(m.running)-1].what != checking:

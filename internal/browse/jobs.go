@@ -2,6 +2,7 @@ package browse
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	tea "charm.land/bubbletea/v2"
@@ -74,6 +75,16 @@ func (m *Model) runJob(what string, work func(ctx context.Context, tell func(tea
 		}()
 		return listen()
 	}
+}
+
+// endJobs cancels jobs and forgets them.
+func (m *Model) endJobs(ends func(job) bool) {
+	m.running = slices.DeleteFunc(m.running, func(j job) bool {
+		if ends(j) {
+			j.cancel()
+		}
+		return ends(j)
+	})
 }
 
 // orFailed is what a job tells at its end, or its error.

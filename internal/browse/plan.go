@@ -66,7 +66,9 @@ func (m *Model) planSides() tea.Cmd {
 
 // showProposal shows what would be changed.
 func (m *Model) showProposal(p *Proposal) {
-	m.note = ""
+	if m.plan != nil && m.plan.busy { // whose outcome is to be seen
+		return
+	}
 	m.plan = &plan{Proposal: p, title: p.Title + " of " + filepath.Base(p.Store), text: page{lines: strings.Split(p.Text, "\n")}}
 }
 

@@ -91,7 +91,9 @@ type sessionRead struct {
 
 // readSession reads a session with all that is known of it.
 func (m *Model) readSession(store, id, provider string, again bool) tea.Cmd {
-	return m.runJob("reading "+rules.ShortID(id), func(ctx context.Context, _ func(tea.Msg)) tea.Msg {
+	what := "reading session " + rules.ShortID(id)
+	m.endJobs(func(j job) bool { return strings.HasPrefix(j.what, "reading session ") }) // only the last one is wanted
+	return m.runJob(what, func(ctx context.Context, _ func(tea.Msg)) tea.Msg {
 		in, err := m.Program.Read(ctx, store, id, provider)
 		if err != nil {
 			return failed{err}

@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -30,6 +31,7 @@ type sessions struct {
 	changed   string            // the store that changed since, "" for none
 	unchecked []string          // stores whose check has not ended
 	checked   int               // sessions that the running check has seen
+	unread    error             // of the first store that could not be listed
 }
 
 // entry is what is known of a row besides.
@@ -74,12 +76,9 @@ type (
 
 // readStores lists the sessions of all stores.
 func (m *Model) readStores() tea.Cmd {
-	for len(m.running) > 0 && m.running[len(m.running)-1].what == checking { // it would tell of what is read anew
-		m.running[len(m.running)-1].cancel()
-		m.running = m.running[:len(m.running)-1]
-	}
-	m.sessions.changed = ""
-	return m.runJob("reading", func(ctx context.Context, tell func(tea.Msg)) tea.Msg {
+	m.endJobs(func(j job) bool { return j.what == checking || j.what == listing }) // which tell of what is read anew
+	m.sessions.changed, m.sessions.unread = "", nil
+	return m.runJob(listing, func(ctx context.Context, tell func(tea.Msg)) tea.Msg {
 		for _, store := range m.Stores {
 			stamp := m.Program.Stamp(store)
 			rows, err := m.Program.List(ctx, store)
@@ -89,7 +88,11 @@ func (m *Model) readStores() tea.Cmd {
 	})
 }
 
-const checking = "checking"
+// The jobs that begin anew when stores are read again.
+const (
+	listing  = "reading"
+	checking = "checking"
+)
 
 // checkStores checks all stores, and tells what it finds in batches.
 func (m *Model) checkStores() tea.Cmd {
@@ -130,7 +133,7 @@ func healthOf(store string, row *render.Row, list []*check.Finding) health {
 
 // addStore takes in the sessions of a store in place of those that were known.
 func (s *sessions) addStore(msg listed) {
-	s.stamps[msg.store] = msg.stamp
+	s.stamps[msg.store], s.unread = msg.stamp, cmp.Or(s.unread, msg.err)
 	if msg.list == nil {
 		return
 	}
