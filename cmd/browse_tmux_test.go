@@ -23,6 +23,7 @@ import (
 type terminal struct {
 	t      *testing.T
 	folder string
+	lines  int // that ended
 }
 
 func openTerminal(t *testing.T, width, height int, env ...string) *terminal {
@@ -31,7 +32,7 @@ func openTerminal(t *testing.T, width, height int, env ...string) *terminal {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("tmux, which shows what a terminal shows, is not installed")
 	}
-	term := &terminal{t, t.TempDir()}
+	term := &terminal{t: t, folder: t.TempDir()}
 	t.Setenv("TMUX", "")
 	t.Setenv("HOME", term.folder)
 	t.Cleanup(func() { _ = exec.Command("tmux", "-S", term.socket(), "kill-server").Run() }) // which may be over
@@ -74,6 +75,15 @@ func (term *terminal) waitsFor(text string) string {
 	return ""
 }
 
+// ends types a line that ends with a code, and returns what it prints.
+func (term *terminal) ends(code int, line string) string {
+	term.t.Helper()
+	term.lines++
+	end := fmt.Sprintf("line %d ended with ", term.lines)
+	term.types("clear; "+line+"; echo "+end+"$?", "Enter")
+	return term.waitsFor(end + strconv.Itoa(code))
+}
+
 func (term *terminal) read(name string) string {
 	term.t.Helper()
 	data, err := os.ReadFile(filepath.Join(term.folder, name))
@@ -110,12 +120,24 @@ func TestBrowserAtATerminal(t *testing.T) {
 	}
 }
 
+// What cannot be shown at all is an error as of any other command.
+func TestBrowserOfNothing(t *testing.T) {
+	term := openTerminal(t, 80, 24)
+	if err := os.WriteFile(filepath.Join(term.folder, "notes.txt"), []byte("no store"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for file, says := range map[string]string{"notes.txt": "is not a session store", "gone.db": "there is no file gone.db"} {
+		if shown := term.ends(3, "sessctl browse "+file); !strings.Contains(shown, says) {
+			t.Errorf("%s:\n%s", file, shown)
+		}
+	}
+}
+
 func TestBrowserNeedsATerminal(t *testing.T) {
 	term := openTerminal(t, 80, 24)
 	buildDB(t, filepath.Join(term.folder, "session.db"), storing("leaky"))
 	for _, line := range []string{"TERM=dumb sessctl browse session.db", "sessctl browse session.db > out", "sessctl browse session.db < /dev/null"} {
-		term.types("clear; "+line+"; echo left with $?", "Enter")
-		if shown := term.waitsFor("left with 2"); strings.Count(shown, "needs a terminal") != 1 {
+		if shown := term.ends(2, line); strings.Count(shown, "needs a terminal") != 1 {
 			t.Errorf("%s:\n%s", line, shown)
 		}
 	}
