@@ -165,8 +165,12 @@ func (m *Model) takeNews(msg tea.Msg) tea.Cmd {
 	case found:
 		m.sessions.addHealth(msg)
 	case checked:
-		m.sessions.unchecked = nil
 		m.noteError(msg.err)
+		if msg.err == nil {
+			m.sessions.endCheck(msg.store)
+		}
+	case allChecked:
+		m.sessions.checking = false
 	case sessionRead:
 		m.showSession(msg)
 	case *Proposal:

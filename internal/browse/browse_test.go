@@ -188,7 +188,9 @@ func TestKeys(t *testing.T) {
 		{"an agent of the tree", "enter t j j enter j", []string{"root P › helper D   session of helper", `an \x1b[31mescape`, "deep"}, nil},
 		{"in the tree", "enter t", []string{"▌▸✗ root", "t items"}, nil},
 		{"away from the tree", "enter t esc", []string{"t agents"}, nil},
-		{"no sub-session here", "enter enter", []string{"There is no sub-session here"}, nil},
+		{"the sub-agent that a call asks", "enter j enter", []string{"root P › worker C   session of worker"}, nil},
+		{"from an unfolded item", "enter j j j right j enter", []string{"root P › worker C   session of worker"}, nil},
+		{"no sub-agent here", "enter enter", []string{"No sub-agent was asked here"}, nil},
 		{"the request", "enter tab", []string{"sent by root", "[request]", "request as sent to", "refused: SC701"}, nil},
 		{"for another provider", "enter p", []string{"[request]", "for "}, nil},
 		{"who saw what", "enter tab tab", []string{"seen by each agent", "C  session D  helper  3 of 15"}, nil},
@@ -336,6 +338,33 @@ func TestTheLastSessionThatWasAskedForIsShown(t *testing.T) {
 	if u.Type("esc"); !strings.Contains(u.Frame(), "sessctl browse") {
 		t.Error(u.Frame())
 	}
+}
+
+// A list that was read in brief knows neither what belongs together nor how much there is.
+func TestACheckCorrectsABriefList(t *testing.T) {
+	u := &browsetest.User{Model: browse.New(t.Context(), browse.Options{Program: brief{newFake(t)}, Stores: []string{"s.db"}}), Holds: true}
+	u.Do(u.Model.Init())
+	for !strings.Contains(u.Frame(), "checked 0 of") {
+		u.DoHeld()
+	}
+	if frame := u.Frame(); !strings.Contains(frame, "Transferred task") || !strings.Contains(frame, "checked 0 of 4") {
+		t.Error(frame)
+	}
+	for u.DoHeld() {
+	}
+	if frame := u.Frame(); strings.Contains(frame, "Transferred task") || !strings.Contains(frame, "3 sessions") {
+		t.Error(frame)
+	}
+}
+
+// brief lists a sub-session as if it were none.
+type brief struct{ *fake }
+
+func (b brief) List(ctx context.Context, store string) (*render.ListedStore, error) {
+	list, err := b.fake.List(ctx, store)
+	list.Store = &session.Store{Condition: session.Condition{Brief: true, Uncounted: true}}
+	list.Rows = append(list.Rows, &render.Row{ID: "C", Title: "Transferred task"})
+	return list, err
 }
 
 // Where no store can be read there is nothing to browse.

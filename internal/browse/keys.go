@@ -187,7 +187,7 @@ func init() {
 		{[]string{"tab"}, "lens", "look through the next lens", func(m *Model) tea.Cmd { return m.turnLens(1) }},
 		{[]string{"shift+tab"}, "", "look through the lens before", func(m *Model) tea.Cmd { return m.turnLens(-1) }},
 		{[]string{"t"}, "agents", "go to the tree of agents", func(m *Model) tea.Cmd { m.top().inTree = true; return nil }},
-		{[]string{"enter"}, "open", "open the sub-session under the cursor", (*Model).enterRow},
+		{[]string{"enter"}, "open", "open the session of the sub-agent under the cursor", (*Model).enterRow},
 		{[]string{"right", "l"}, "", "unfold the sub-session", func(m *Model) tea.Cmd { return m.fold(true) }},
 		{[]string{"left", "h"}, "", "fold it", func(m *Model) tea.Cmd { return m.fold(false) }},
 		{[]string{"n"}, "finding", "go to the next finding", func(m *Model) tea.Cmd { return m.goToFinding(1) }},
@@ -277,17 +277,26 @@ func (m *Model) turnProvider() tea.Cmd {
 	return m.readSession(o.store, o.id, name, true)
 }
 
+// enterRow opens the session of the sub-agent that the cursor is on, or that the item asked.
 func (m *Model) enterRow() tea.Cmd {
 	o := m.top()
-	if row := o.row(); row != nil && row.Child != nil {
+	row := o.row()
+	switch {
+	case row != nil && row.Child != nil:
 		m.enter(row.Child.ID, -1)
 		return nil
-	}
-	if o.here.Session != "" && o.here.Session != o.id {
+	case o.here.Session != "" && o.here.Session != o.id:
 		m.enter(o.here.Session, -1)
 		return nil
+	case row != nil:
+		for i := range row.Calls {
+			if id := row.Calls[i].Child; id != "" {
+				m.enter(id, -1)
+				return nil
+			}
+		}
 	}
-	m.note = "There is no sub-session here: t goes to the tree of agents."
+	m.note = "No sub-agent was asked here: t goes to the tree of agents."
 	return nil
 }
 

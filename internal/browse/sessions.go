@@ -29,7 +29,7 @@ type sessions struct {
 	marked    map[*render.Row]bool
 	stamps    map[string]string // of the stores when they were listed
 	changed   string            // the store that changed since, "" for none
-	unchecked []string          // stores whose check has not ended
+	checking  bool              // a check has not ended
 	checked   int               // sessions that the running check has seen
 	unread    error             // of the first store that could not be listed
 }
@@ -37,6 +37,7 @@ type sessions struct {
 // entry is what is known of a row besides.
 type entry struct {
 	store      string
+	counted    bool // its items are
 	checked    bool
 	found      []ruleCount
 	repairable bool
@@ -71,7 +72,11 @@ type (
 		found []ruleCount
 		fixes bool
 	}
-	checked struct{ err error }
+	checked struct { // a store was checked
+		store string
+		err   error
+	}
+	allChecked struct{}
 )
 
 // readStores lists the sessions of all stores.
@@ -96,9 +101,8 @@ const (
 
 // checkStores checks all stores, and tells what it finds in batches.
 func (m *Model) checkStores() tea.Cmd {
-	m.sessions.unchecked, m.sessions.checked = m.Stores, 0
+	m.sessions.checking, m.sessions.checked = true, 0
 	return m.runJob(checking, func(ctx context.Context, tell func(tea.Msg)) tea.Msg {
-		var failed error
 		for _, store := range m.Stores {
 			var batch found
 			err := m.Program.Check(ctx, store, func(row *render.Row, list []*check.Finding) {
@@ -109,11 +113,9 @@ func (m *Model) checkStores() tea.Cmd {
 				}
 			})
 			tell(batch)
-			if failed == nil {
-				failed = err
-			}
+			tell(checked{store, err})
 		}
-		return checked{failed}
+		return allChecked{}
 	})
 }
 
@@ -150,7 +152,7 @@ func (s *sessions) addStore(msg listed) {
 	selected := s.selected()
 	for _, r := range msg.list.Rows {
 		s.rows = append(s.rows, r)
-		s.about[r], s.known[sessionKey{msg.store, r.ID}] = &entry{store: msg.store}, r
+		s.about[r], s.known[sessionKey{msg.store, r.ID}] = &entry{store: msg.store, counted: msg.list.Store == nil || !msg.list.Uncounted}, r
 		if before[r.ID] {
 			s.marked[r] = true
 		}
@@ -172,10 +174,17 @@ func (s *sessions) addHealth(batch found) {
 			s.rows, s.known[key] = append(s.rows, row), row
 		}
 		*row = *h.row
-		s.about[row] = &entry{h.store, true, h.found, h.fixes}
+		s.about[row] = &entry{h.store, true, true, h.found, h.fixes}
 	}
 	s.checked += len(batch)
 	s.arrange(selected)
+}
+
+// endCheck leaves out what a check of a whole store has not seen: what only looked like a root session
+// before all was read.
+func (s *sessions) endCheck(store string) {
+	s.rows = slices.DeleteFunc(s.rows, func(r *render.Row) bool { return s.about[r].store == store && !s.about[r].checked })
+	s.arrange(s.selected())
 }
 
 // arrange sorts and filters the list. The cursor stays on its session.
@@ -302,12 +311,15 @@ func (s *sessions) draw(width, height int) []string {
 		r := s.shown[i]
 		e := s.about[r]
 		sign := cursorSign(i == s.list.at) + map[bool]string{true: "*", false: " "}[s.marked[r]] + s.markOf(r) + " "
-		subs := ""
+		items, subs := "", ""
+		if e.counted {
+			items = ui.Number(r.Items)
+		}
 		if r.Subs > 0 {
 			subs = ui.Number(r.Subs)
 		}
 		lines = append(lines, cells(sign, ui.Clean(rules.ShortID(r.ID)), render.Date(r.Created), render.Title(r.Title),
-			ui.Clean(strings.Join(r.Agents, ", ")), ui.Number(r.Items), subs, e.foundWords()))
+			ui.Clean(strings.Join(r.Agents, ", ")), items, subs, e.foundWords()))
 	}
 	return lines
 }
@@ -327,7 +339,7 @@ func (s *sessions) status() string {
 	if n := len(s.marked); n > 0 {
 		words += ", " + ui.Number(n) + " marked"
 	}
-	if len(s.unchecked) > 0 {
+	if s.checking {
 		words += "; checked " + ui.Number(s.checked) + " of " + ui.Number(len(s.rows)) + " (Ctrl-C stops that)"
 	}
 	if s.changed != "" {
