@@ -18,20 +18,20 @@ import (
 
 // sessions is the list of all root sessions.
 type sessions struct {
-	rows      []*render.Row          // in the order of the list
-	about     map[*render.Row]*entry // of all rows
-	known     map[sessionKey]*render.Row
-	shown     []*render.Row // those that the filter leaves
-	list      list
-	only      int // of showOnly
-	order     int // of render.SortOrders
-	filter    string
-	marked    map[*render.Row]bool
-	stamps    map[string]string // of the stores when they were listed
-	changed   string            // the store that changed since, "" for none
-	checking  bool              // a check has not ended
-	checked   int               // sessions that the running check has seen
-	unread    error             // of the first store that could not be listed
+	rows     []*render.Row          // in the order of the list
+	about    map[*render.Row]*entry // of all rows
+	known    map[sessionKey]*render.Row
+	shown    []*render.Row // those that the filter leaves
+	list     list
+	only     int // of showOnly
+	order    int // of render.SortOrders
+	filter   string
+	marked   map[*render.Row]bool
+	stamps   map[string]string // of the stores when they were listed
+	changed  string            // the store that changed since, "" for none
+	checking bool              // a check has not ended
+	checked  int               // sessions that the running check has seen
+	unread   error             // of the first store that could not be listed
 }
 
 // entry is what is known of a row besides.
