@@ -454,7 +454,7 @@ func (m *Model) breadcrumb() string {
 	o := m.top()
 	words := []string{ui.Clean(filepath.Base(o.store)), ui.Excerpt(render.Title(o.in.Tree.Root().Title), 30)}
 	for _, s := range m.open {
-		words = append(words, ui.Excerpt(agentName(s.whole.Shown), 20)+" "+ui.Clean(rules.ShortID(s.id)))
+		words = append(words, ui.Excerpt(agentName(s.whole.Shown), 20))
 	}
 	eyes := "session of " + agentName(o.whole.Shown)
 	switch {
@@ -465,7 +465,8 @@ func (m *Model) breadcrumb() string {
 	case o.lens == lensRequest:
 		eyes = "sent by " + agentName(o.whole.Shown)
 	}
-	return strings.Join(words, " › ") + "   " + ui.Excerpt(eyes, 50)
+	eyes = "   " + ui.Excerpt(eyes, 50)
+	return ui.TruncateLeft(strings.Join(words, " › ")+" "+ui.Clean(rules.ShortID(o.id)), max(m.width-ui.Width(eyes), 0)) + eyes
 }
 
 // status names the lenses and what was found.
