@@ -262,10 +262,14 @@ func (b browser) noteChange(err error) {
 	}
 }
 
-// unshown is an error that nobody has printed yet.
+// unshown is an error that nobody has printed yet. One that a stop led to says whether anything was
+// changed.
 func (b browser) unshown(err error) error {
 	if _, done := errors.AsType[shown](err); done {
 		return nil
+	}
+	if errors.Is(err, context.Canceled) && !errors.Is(err, errChanged) {
+		return errInterrupted
 	}
 	return err
 }

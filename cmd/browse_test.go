@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"bytes"
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -126,6 +128,26 @@ func TestBrowserPlansForSeveralMarkedSessions(t *testing.T) {
 	u.Type("esc")
 	if frame := u.Frame(); !strings.Contains(frame, "✓ 8d72c79c") || !strings.Contains(frame, "✗ 490f4dca") {
 		t.Error(frame)
+	}
+}
+
+// A change that is stopped before it began says that nothing was changed.
+func TestBrowserStopsAChange(t *testing.T) {
+	inDemo(t)
+	before := readAll(t, "session.db")
+	p, _ := testProgram()
+	p.config = &config.Config{Sources: map[string]string{}}
+	plan, err := browser{program: p, changed: &atomic.Bool{}}.Plan(t.Context(), "session.db", nil, 80)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if said, err := plan.CarryOut(ctx); err == nil || !strings.Contains(err.Error(), "nothing was changed") {
+		t.Errorf("%q, %v", said, err)
+	}
+	if !bytes.Equal(before, readAll(t, "session.db")) {
+		t.Error("the store was changed")
 	}
 }
 

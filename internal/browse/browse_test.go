@@ -307,6 +307,36 @@ func TestCtrlCStopsTheCheckFirst(t *testing.T) {
 	}
 }
 
+// A store that is being changed is left by Ctrl-C alone, which stops the change.
+func TestCtrlCStopsAChange(t *testing.T) {
+	u := start(t, stopped{newFake(t)}, 80, 24)
+	u.Type("R", "a", "y", "e", "s")
+	u.Holds = true
+	u.Type("enter")
+	for _, key := range []string{"q", "esc"} {
+		if u.Type(key); u.Left || !strings.Contains(u.Frame(), "The store is being changed: Ctrl-C stops that.") {
+			t.Error(key, u.Frame())
+		}
+	}
+	if u.Type("u", "a", "ctrl+c"); u.Left || !strings.Contains(u.Frame(), "Stopping changing s.db…") {
+		t.Error(u.Frame())
+	}
+	u.DoHeld()
+	if frame := u.Frame(); !strings.Contains(frame, "It was stopped half way.") {
+		t.Error(frame)
+	}
+}
+
+// stopped is a program whose changes go on until they are stopped.
+type stopped struct{ *fake }
+
+func (s stopped) Plan(context.Context, string, []string, int) (*browse.Proposal, error) {
+	return &browse.Proposal{Store: "s.db", Title: "Repair", Text: "the plan", CarryOut: func(ctx context.Context) (string, error) {
+		<-ctx.Done()
+		return "", errors.New("it was stopped half way")
+	}}, nil
+}
+
 // What a check tells that was given up, because the stores are read anew, does not count.
 func TestACheckThatWasGivenUpTellsNothing(t *testing.T) {
 	f := newFake(t)
