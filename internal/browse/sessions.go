@@ -291,12 +291,12 @@ func (s *sessions) draw(width, height int) []string {
 	if wide {
 		said, agents = width/3, width/7
 	}
-	title := width - 3 - 9 - 11 - 7 - 5 - said - 2
+	title := width - 4 - 9 - 11 - 2 - 10 - 2 - said
 	if agents > 0 {
 		title -= agents + 2
 	}
 	cells := func(sign, id, day, name, who, items, subs, words string) string {
-		line := sign + ui.Pad(id, 9) + ui.Pad(day, 11) + ui.Pad(name, title) + "  "
+		line := sign + ui.Pad(id, 8) + " " + ui.Pad(day, 11) + ui.Pad(name, title) + "  "
 		if agents > 0 {
 			line += ui.Pad(who, agents) + "  "
 		}
