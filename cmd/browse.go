@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -157,6 +158,12 @@ func (b browser) Check(ctx context.Context, store string, tell func(*render.Row,
 	}
 	return p.readStore(ctx, store, func(opened *registry.Opened) error {
 		result, err := run.checkOpened(ctx, opened)
+		if result == nil {
+			return err
+		}
+		if own := slices.DeleteFunc(result.Findings, func(f *check.Finding) bool { return f.Session != "" }); len(own) > 0 {
+			tell(nil, own)
+		}
 		if err == nil && result.Incomplete != "" {
 			err = problem.New(problem.Unreadable, seeCheck, "not all of %s could be checked: %s", store, result.Incomplete)
 		}

@@ -17,7 +17,12 @@ import (
 	"github.com/sessctl/sessctl/internal/browse"
 	"github.com/sessctl/sessctl/internal/browse/browsetest"
 	"github.com/sessctl/sessctl/internal/campaign"
+	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/config"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/registry"
 )
 
 // browsing is somebody who browses a store.
@@ -128,6 +133,49 @@ func TestBrowserPlansForSeveralMarkedSessions(t *testing.T) {
 	u.Type("esc")
 	if frame := u.Frame(); !strings.Contains(frame, "✓ 8d72c79c") || !strings.Contains(frame, "✗ 490f4dca") {
 		t.Error(frame)
+	}
+}
+
+// The browser's health of sessions is that of `ls`, and its findings are those of `check`.
+func TestBrowserFindsWhatCheckFinds(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join("..", "testdata", "damaged", "*.ndjson"))
+	if err != nil || len(paths) < 50 {
+		t.Fatal(len(paths), err)
+	}
+	p, _ := testProgram()
+	p.config = &config.Config{Sources: map[string]string{}}
+	b := browser{program: p, changed: &atomic.Bool{}}
+	for _, path := range paths {
+		silent, _ := b.silent(80)
+		listed, err := silent.listStore(t.Context(), path, catalogue.UsualRules(), func(*session.Tree, *render.Row) bool { return true })
+		if listed == nil {
+			t.Fatal(path, err)
+		}
+		health := map[string][3]int{}
+		for _, row := range listed.Rows {
+			health[row.ID] = row.Health
+		}
+		var result *check.Result
+		_ = silent.readStore(t.Context(), path, func(opened *registry.Opened) (err error) { // damage is an error
+			result, err = check.Run(t.Context(), opened, check.Options{Rules: catalogue.UsualRules()})
+			return err
+		})
+		want := map[string]int{}
+		for _, f := range result.Findings {
+			want[f.Fingerprint]++
+		}
+		got := map[string]int{}
+		_ = b.Check(t.Context(), path, func(row *render.Row, found []*check.Finding) {
+			if row != nil && row.Health != health[row.ID] {
+				t.Errorf("%s %s: %v, and ls says %v", path, row.ID, row.Health, health[row.ID])
+			}
+			for _, f := range found {
+				got[f.Fingerprint]++
+			}
+		})
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-check +browser):\n%s", path, diff)
+		}
 	}
 }
 

@@ -29,8 +29,8 @@ import (
 type Program interface {
 	// List has the sessions of a store, without what is wrong with them.
 	List(ctx context.Context, store string) (*render.ListedStore, error)
-	// Check tells of every conversation of a store what was found in it. An error with which
-	// nothing was told is that of the whole store.
+	// Check tells of every conversation of a store what was found in it, and without a row what was
+	// found in the store itself.
 	Check(ctx context.Context, store string, tell func(*render.Row, []*check.Finding)) error
 	// Read has the tree of a session with its texts, judged for a provider, "" for its own.
 	Read(ctx context.Context, store, id, provider string) (view.Input, error)
@@ -164,6 +164,8 @@ func (m *Model) takeNews(msg tea.Msg) tea.Cmd {
 		return m.checkStores()
 	case found:
 		m.sessions.addHealth(msg)
+	case storeFound:
+		m.sessions.own = append(m.sessions.own, msg...)
 	case checked:
 		m.noteError(msg.err)
 		if msg.err == nil {

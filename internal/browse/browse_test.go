@@ -56,6 +56,7 @@ R "Cut \u001b[2J off"
 type fake struct {
 	trees   []*session.Tree
 	facts   session.Store
+	own     []*check.Finding // in the store itself
 	changed bool
 	asked   []string
 	slow    chan struct{} // holds the check until it is closed; nil for not at all
@@ -100,6 +101,9 @@ func (f *fake) Check(ctx context.Context, _ string, tell func(*render.Row, []*ch
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+	}
+	if len(f.own) > 0 {
+		tell(nil, f.own)
 	}
 	_, err := check.Run(ctx, f, check.Options{Rules: catalogue.UsualRules(), EachTree: func(tree *session.Tree, found []*check.Finding) {
 		tell(render.RowOf(tree, found, false), found)
@@ -335,6 +339,22 @@ func (s stopped) Plan(context.Context, string, []string, int) (*browse.Proposal,
 		<-ctx.Done()
 		return "", errors.New("it was stopped half way")
 	}}, nil
+}
+
+func TestFindingsOfTheStoreItself(t *testing.T) {
+	f := newFake(t)
+	u := start(t, f, 80, 24)
+	if u.Type("i"); !strings.Contains(u.Frame(), "Nothing was found in the stores themselves.") {
+		t.Error(u.Frame())
+	}
+	f.own = []*check.Finding{{Defect: rules.Defect{Rule: catalogue.FindRule("SC001"), Severity: rules.Error, Message: "page 7 is damaged"}}}
+	u.Type("esc", "r")
+	if !strings.Contains(u.Frame(), "3 sessions; 1 finding about the store itself: i") {
+		t.Error(u.Frame())
+	}
+	if u.Type("i"); !strings.Contains(u.Frame(), "error SC001") || !strings.Contains(u.Frame(), "page 7 is damaged.") {
+		t.Error(u.Frame())
+	}
 }
 
 // What a check tells that was given up, because the stores are read anew, does not count.

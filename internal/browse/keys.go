@@ -172,6 +172,7 @@ func init() {
 		}},
 		{[]string{"space"}, "mark", "mark the session", func(m *Model) tea.Cmd { return m.sessions.mark() }},
 		{[]string{"R"}, "repair", "plan the repair of the marked sessions, or of all that are damaged", (*Model).repairPlan},
+		{[]string{"i"}, "", "show what was found in the stores themselves", (*Model).showOwn},
 		{[]string{"u"}, "", "undo the last repair of the store", func(m *Model) tea.Cmd {
 			if r := m.sessions.selected(); r != nil {
 				return m.planUndo(m.sessions.about[r].store)

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/ui"
@@ -32,6 +33,7 @@ type sessions struct {
 	checking bool              // a check has not ended
 	checked  int               // sessions that the running check has seen
 	unread   error             // of the first store that could not be listed
+	own      []*check.Finding  // in the stores themselves
 }
 
 // entry is what is known of a row besides.
@@ -64,9 +66,10 @@ type (
 		list         *render.ListedStore
 		err          error
 	}
-	allListed struct{}
-	found     []health
-	health    struct {
+	allListed  struct{}
+	found      []health
+	storeFound []*check.Finding
+	health     struct {
 		store string
 		row   *render.Row
 		found []ruleCount
@@ -101,11 +104,15 @@ const (
 
 // checkStores checks all stores, and tells what it finds in batches.
 func (m *Model) checkStores() tea.Cmd {
-	m.sessions.checking, m.sessions.checked = true, 0
+	m.sessions.checking, m.sessions.checked, m.sessions.own = true, 0, nil
 	return m.runJob(checking, func(ctx context.Context, tell func(tea.Msg)) tea.Msg {
 		for _, store := range m.Stores {
 			var batch found
 			err := m.Program.Check(ctx, store, func(row *render.Row, list []*check.Finding) {
+				if row == nil {
+					tell(storeFound(list))
+					return
+				}
 				batch = append(batch, healthOf(store, row, list))
 				if len(batch) == 200 {
 					tell(batch)
@@ -342,10 +349,27 @@ func (s *sessions) status() string {
 	if s.checking {
 		words += "; checked " + ui.Number(s.checked) + " of " + ui.Number(len(s.rows)) + " (Ctrl-C stops that)"
 	}
+	if n := len(s.own); n > 0 {
+		words += "; " + ui.Count(n, "finding") + " about the store itself: i"
+	}
 	if s.changed != "" {
 		words += "; " + ui.Clean(filepath.Base(s.changed)) + " changed: r reads it again"
 	}
 	return words
+}
+
+// showOwn shows what was found in the stores themselves.
+func (m *Model) showOwn() tea.Cmd {
+	text := "Nothing was found in the stores themselves."
+	if len(m.sessions.own) > 0 {
+		var doc document.Document
+		for _, f := range m.sessions.own {
+			doc = append(doc, render.WholeFinding(f, render.SaidMessage(f)), document.Gap{})
+		}
+		text = document.OnScreen(screenOf(m.width), doc...)
+	}
+	m.page = &page{title: "The stores themselves", lines: strings.Split(text, "\n")}
+	return nil
 }
 
 // repairPlan plans the repair of the marked sessions of a store, or else of all that is damaged in it:
