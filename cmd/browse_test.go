@@ -215,6 +215,24 @@ func TestBrowserExports(t *testing.T) {
 	}
 }
 
+// A finding that names a session and no item of it is shown at the head of the session, and at its
+// place in the session around it.
+func TestBrowserShowsFindingsOfWholeSessions(t *testing.T) {
+	for name, tt := range map[string]struct {
+		rule string
+		keys string
+	}{
+		"sc706-own-parent.ndjson":              {"SC706", "enter"},
+		"sc705-child-without-reference.ndjson": {"SC705", "enter n"},
+	} {
+		u := browsing(t, 140, 40, filepath.Join("..", "testdata", "damaged", name))
+		u.Type(strings.Fields(tt.keys)...)
+		if frame := u.Frame(); !regexp.MustCompile(`│ +(error|warning) ` + tt.rule).MatchString(frame) {
+			t.Errorf("%s:\n%s", name, frame)
+		}
+	}
+}
+
 func readAll(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)

@@ -39,6 +39,7 @@ type opened struct {
 	list     list
 	here     session.Place // of the last item that the cursor was on
 	unfolded map[string]bool
+	found    map[session.Place][]*check.Finding // by each item that they name, -1 for the session itself
 	detail   page
 	said     string // why the lens shows something else
 	size     panes
@@ -105,6 +106,17 @@ func (m *Model) readSession(store, id, provider string, again bool) tea.Cmd {
 // openSession is the session of an input.
 func openSession(store, provider string, in view.Input) *opened {
 	o := &opened{store: store, id: in.Session, provider: provider, in: in, viewer: -1, unfolded: map[string]bool{}}
+	o.found = map[session.Place][]*check.Finding{}
+	for _, f := range in.Findings {
+		items := f.Items
+		if len(items) == 0 {
+			items = []int{-1}
+		}
+		for _, item := range items {
+			at := session.Place{Session: f.Session, Item: item}
+			o.found[at] = append(o.found[at], f)
+		}
+	}
 	in.Request, in.Lanes = false, false
 	o.whole = view.BuildView(in)
 	top := o.whole
@@ -328,15 +340,25 @@ func findRow(s *view.Session, at session.Place) *view.Row {
 	return nil
 }
 
-// findingsAt are the findings that name an item or, of a folded sub-session, anything in it.
-func (o *opened) findingsAt(line views.Line) (list []*check.Finding) {
-	below := map[string]bool{}
-	if line.Row != nil && line.Row.Child != nil {
-		noteBelow(line.Row.Child, below)
+// findingsAt are the findings that name an item or, of a sub-session, the session itself and, where it
+// is folded, anything in it.
+func (o *opened) findingsAt(line views.Line) []*check.Finding {
+	list := o.found[line.At]
+	if line.Row == nil || line.Row.Child == nil {
+		return list
 	}
+	if line.At.Item < 0 { // no item refers to it
+		list = nil
+	}
+	child := line.Row.Child
+	list = slices.Concat(list, o.found[child.ItemPlace(-1)])
+	if o.unfolded[child.ID] {
+		return list
+	}
+	below := map[string]bool{}
+	noteBelow(child, below)
 	for _, f := range o.in.Findings {
-		if f.Session != "" && f.Session == line.At.Session && slices.Contains(f.Items, line.At.Item) || below[f.Session] && !o.unfolded[line.Row.Child.ID] ||
-			below[f.Session] && f.Session == line.Row.Child.ID && len(f.Items) == 0 {
+		if below[f.Session] && (f.Session != child.ID || len(f.Items) > 0) {
 			list = append(list, f)
 		}
 	}

@@ -34,6 +34,7 @@ func Lines(v *view.View, opts Options) []Line {
 		t.printBlocks(render.Say(v.Request.Head()))
 		t.printRequest()
 	default:
+		t.markPlace(v.Shown.Session, -1, nil)
 		t.printRemarks(v.Shown.Mark(), "", v.Shown.Notes)
 		t.printRows(v.Shown, measureColumns(v.Shown, t.width, 0, ""))
 	}
