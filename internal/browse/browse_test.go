@@ -57,6 +57,7 @@ type fake struct {
 	trees   []*session.Tree
 	facts   session.Store
 	own     []*check.Finding // in the store itself
+	stamp   string
 	changed bool
 	asked   []string
 	slow    chan struct{} // holds the check until it is closed; nil for not at all
@@ -146,7 +147,7 @@ func (f *fake) Export(_ context.Context, _, id string, redact bool) (string, err
 	return id + ".ndjson", nil
 }
 
-func (f *fake) Stamp(string) string { return "" }
+func (f *fake) Stamp(string) string { return f.stamp }
 
 func start(t *testing.T, f browse.Program, width, height int) *browsetest.User {
 	t.Helper()
@@ -339,6 +340,32 @@ func (s stopped) Plan(context.Context, string, []string, int) (*browse.Proposal,
 		<-ctx.Done()
 		return "", errors.New("it was stopped half way")
 	}}, nil
+}
+
+func TestAStoreThatChangesIsSaid(t *testing.T) {
+	f := newFake(t)
+	u := &browsetest.User{Model: browse.New(t.Context(), browse.Options{Program: f, Stores: []string{"s.db"}, Watch: time.Millisecond}), Holds: true}
+	u.Do(u.Model.Init())
+	for range 30 {
+		u.DoHeld()
+	}
+	if frame := u.Frame(); strings.Contains(frame, "changed") || !strings.Contains(frame, "1 leak-duplicate") {
+		t.Fatal(frame)
+	}
+	f.stamp = "newer"
+	for range 3 {
+		u.DoHeld()
+	}
+	if frame := u.Frame(); !strings.Contains(frame, "3 sessions; s.db changed: r reads it again") {
+		t.Error(frame)
+	}
+	u.Type("r")
+	for range 30 {
+		u.DoHeld()
+	}
+	if frame := u.Frame(); strings.Contains(frame, "changed") {
+		t.Error(frame)
+	}
 }
 
 func TestFindingsOfTheStoreItself(t *testing.T) {

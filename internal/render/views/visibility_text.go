@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/render"
@@ -126,6 +127,9 @@ func (t *viewText) printEvents(table *visibilityTable) {
 			continue
 		case text >= leastText:
 			line = ui.Pad(line, grid.totalWidth()) + columnGap + ui.Excerpt(e.About(), text)
+		}
+		if t.places != nil && table.v.Single && !table.v.Cell(e, 0, 0).Visible {
+			line = ui.Dim.Render(ansi.Strip(line))
 		}
 		t.out.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
