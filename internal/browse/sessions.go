@@ -252,6 +252,7 @@ func (e *entry) fits(r *render.Row, word string) bool {
 
 // noteChanges looks whether a store is not what it was when it was listed.
 func (s *sessions) noteChanges(stamps map[string]string) {
+	s.changed = ""
 	for store, stamp := range stamps {
 		if was, known := s.stamps[store]; known && was != stamp {
 			s.changed = store
