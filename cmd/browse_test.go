@@ -55,7 +55,7 @@ func TestFrames(t *testing.T) {
 		u := browsing(t, size[0], size[1], "session.db")
 		var got strings.Builder
 		for _, keys := range []string{
-			"", "?", "esc f s", "f f s s s s enter", "n", "e", "esc tab", "tab", "b b", "tab", "tab", "tab", "tab", "j enter", "j enter", "esc t", "j enter", "esc esc R", "end a",
+			"", "?", "esc f s", "f f s s s s enter", "n", "e", "esc tab", "tab", "b b", "tab", "tab", "tab", "tab", "j enter", "j enter", "esc t", "j enter", "esc esc R", "f", "f end a",
 		} {
 			u.Type(strings.Fields(keys)...)
 			fmt.Fprintf(&got, "=== %s\n%s\n", keys, regexp.MustCompile(` +\n`).ReplaceAllString(u.Frame()+"\n", "\n"))

@@ -128,7 +128,7 @@ func (f *fake) Read(_ context.Context, _, id, provider string) (view.Input, erro
 
 func (f *fake) Plan(_ context.Context, store string, ids []string, _ int) (*browse.Proposal, error) {
 	f.asked = append(f.asked, "plan "+strings.Join(ids, ","))
-	return &browse.Proposal{Store: store, Title: "Repair", Text: "the plan\n" + strings.Repeat("a step\n", 40) + "the end", CarryOut: func(context.Context) (string, error) {
+	return &browse.Proposal{Store: store, Title: "Repair", Text: "the plan\n" + strings.Repeat("  a step\n", 40) + "the end", CarryOut: func(context.Context) (string, error) {
 		f.changed = true
 		return "it is done", nil
 	}}, nil
@@ -211,6 +211,8 @@ func TestKeys(t *testing.T) {
 
 		{"a plan", "R", []string{"Repair of s.db", "the plan", "lines 1–27 of 42", "a apply"}, nil},
 		{"the end of a plan", "R end", []string{"the end", "lines 16–42 of 42"}, nil},
+		{"a plan without its steps", "R end f", []string{"the plan", "the end"}, []string{"a step"}},
+		{"its steps again", "R f f", []string{"the plan", "a step"}, []string{"the end"}},
 		{"asked before anything is changed", "R a", []string{"Type yes to change s.db: █"}, nil},
 		{"another word", "R a y enter", []string{"Nothing was changed.", "the plan"}, nil},
 		{"carried out", "R a y e s enter", []string{"it is done", "Repair of s.db: result"}, []string{"a apply"}},

@@ -151,6 +151,7 @@ func init() {
 	}
 	planKeys = []binding{
 		{[]string{"a"}, "apply", "carry it out, after a yes", (*Model).askToCarryOut},
+		{[]string{"f"}, "fold", "fold the steps, or show them again", func(m *Model) tea.Cmd { m.plan.fold(); return nil }},
 		{[]string{"u"}, "undo", "undo the last repair of the store", func(m *Model) tea.Cmd {
 			if m.plan.busy {
 				return nil

@@ -3,9 +3,11 @@ package browse
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -15,7 +17,8 @@ type plan struct {
 	*Proposal
 	title string
 	text  page
-	busy  bool // it is being carried out
+	whole []string // the lines of the text where it is folded, else nil
+	busy  bool     // it is being carried out
 	done  bool
 }
 
@@ -72,6 +75,16 @@ func (m *Model) showProposal(p *Proposal) {
 	m.plan = &plan{Proposal: p, title: p.Title + " of " + filepath.Base(p.Store), text: page{lines: strings.Split(p.Text, "\n")}}
 }
 
+// fold leaves the headings of the sessions and what is said of all, or shows the rest again.
+func (p *plan) fold() {
+	if p.whole != nil {
+		p.text, p.whole = page{lines: p.whole}, nil
+		return
+	}
+	p.whole = p.text.lines
+	p.text = page{lines: slices.DeleteFunc(slices.Clone(p.whole), func(line string) bool { return strings.HasPrefix(ansi.Strip(line), " ") })}
+}
+
 // askToCarryOut asks for a word that nobody types by mistake.
 func (m *Model) askToCarryOut() tea.Cmd {
 	p := m.plan
@@ -97,7 +110,7 @@ func (m *Model) showOutcome(msg carriedOut) tea.Cmd {
 	if words := errorWords(msg.err); words != "" {
 		lines = append(lines, ui.WrapWhole(words, m.width)...)
 	}
-	p.text = page{lines: lines}
+	p.text, p.whole = page{lines: lines}, nil
 	p.title += ": result"
 	clear(m.sessions.marked)
 	m.open = m.open[:min(len(m.open), 1)] // the agents below it are of the tree as it was
