@@ -112,7 +112,7 @@ func (p *program) sessionAsStore(ctx context.Context, word string) error {
 	case p.config.Sources["session"] == "":
 		return nil
 	}
-	paths, err := registry.DefaultStores(ctx, p.home)
+	paths, err := registry.DefaultStores(ctx, p.home, p.config.Store)
 	if err != nil || pathExists(word) || word == "-" {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sessctl/sessctl/cmd"
+	"github.com/sessctl/sessctl/internal/schematest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 )
 
@@ -20,6 +21,7 @@ func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	environment := map[string]string{"HOME": t.TempDir(), "COLUMNS": "80"}
 	getenv := func(name string) string { return environment[name] }
 	code = cmd.Main(args, strings.NewReader(""), &out, &err, getenv)
+	schematest.RequireValid(t, out.Bytes())
 	return code, out.String(), err.String()
 }
 

@@ -23,7 +23,7 @@ import (
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/dev/*.md", "docs/stores/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/dev/*.md", "docs/stores/*.md", "docs/skills/*/*.md"} {
 		paths, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(pattern)))
 		if err != nil {
 			t.Fatal(err)
@@ -117,9 +117,9 @@ func TestExitCodesOfEachCommandAreThoseOfThePage(t *testing.T) {
 	}
 }
 
-// Every format of a command that is JSON has a section, and every section a command.
-func TestJSONPageHasASectionForEachFormat(t *testing.T) {
-	var formats, sections []string
+// The page names the schema of every format of a command that is JSON, and there is one.
+func TestJSONPageNamesTheSchemaOfEachFormat(t *testing.T) {
+	want := map[string]string{}
 	p, _ := testProgram()
 	for _, c := range commands(newRootCommand(p)) {
 		flag := c.Flags().Lookup("format")
@@ -127,17 +127,22 @@ func TestJSONPageHasASectionForEachFormat(t *testing.T) {
 			continue
 		}
 		for _, word := range regexp.MustCompile(`\b(json|ndjson)\b`).FindAllString(flag.Usage, -1) {
-			formats = append(formats, c.Name()+" --format "+word)
+			want[c.Name()+" --format "+word] = c.Name() + map[string]string{"ndjson": "-line"}[word]
 		}
 	}
-	page := pages(t)[filepath.Join("..", "docs", "json.md")]
-	for _, m := range regexp.MustCompile(`(?m)^## (\w+ --format \w+)$`).FindAllStringSubmatch(page, -1) {
-		sections = append(sections, m[1])
+	got, others := map[string]string{}, 0
+	for _, m := range regexp.MustCompile(`(?m)^\| (.*) \| \[(.*)\]\(schema/(.*)\.json\) \|$`).FindAllStringSubmatch(pages(t)[filepath.Join("..", "docs", "json.md")], -1) {
+		if what := strings.Trim(m[1], "`"); strings.Contains(what, " --format ") {
+			got[what] = m[3]
+		} else {
+			others++
+		}
+		if m[2] != m[3] || !slices.Contains(schemaNames(), m[3]) {
+			t.Errorf("%s names %s, which is no schema", m[0], m[3])
+		}
 	}
-	slices.Sort(formats)
-	slices.Sort(sections)
-	if diff := cmp.Diff(formats, sections); diff != "" {
-		t.Errorf("(-program +docs/json.md):\n%s", diff)
+	if diff := cmp.Diff(want, got); diff != "" || len(want)+others != len(schemaNames()) {
+		t.Errorf("%d schemas, and the page has %d (-program +docs/json.md):\n%s", len(schemaNames()), len(got)+others, diff)
 	}
 }
 

@@ -3,6 +3,7 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/registry"
+	"github.com/sessctl/sessctl/internal/view"
 )
 
 func newFindCommand(p *program) *cobra.Command {
@@ -100,16 +102,25 @@ func runFind(ctx context.Context, p *program, args []string) error {
 		p.reportError(e.reason)
 		list.ExitCode = worseCode(list.ExitCode, exitCode(e.reason))
 	}
+	var missed []error // of stores without the session
 	for _, path := range paths {
 		found, err := p.findInStore(ctx, path, query, recent)
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return ctx.Err()
-		}
-		if err != nil {
+		case errors.Is(err, view.ErrNoSession):
+			missed = append(missed, err)
+		case err != nil:
 			p.reportError(err)
 			list.ExitCode = worseCode(list.ExitCode, exitCode(err))
 		}
 		list.Add(found)
+	}
+	if len(missed) == len(paths) { // else one of them has it, or why it does not is told
+		for _, err := range missed {
+			p.reportError(err)
+			list.ExitCode = worseCode(list.ExitCode, exitCode(err))
+		}
 	}
 	if list.Count() == 0 {
 		list.ExitCode = worseCode(list.ExitCode, exitFindings)

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sessctl/sessctl/internal/campaign"
+	"github.com/sessctl/sessctl/internal/schematest"
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
 	"github.com/sessctl/sessctl/internal/store/claudecode/claudetest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
@@ -56,6 +57,7 @@ func TestFindAgainstTheExport(t *testing.T) {
 		}
 		var out, errs bytes.Buffer
 		code := Main([]string{"find", "--format", "ndjson", "--limit", "0", `"` + strings.Join(wanted, `" "`) + `"`, store}, strings.NewReader(""), &out, &errs, func(string) string { return "" })
+		schematest.RequireValid(t, out.Bytes())
 		for line := range bytes.Lines(out.Bytes()) {
 			var hit struct {
 				Type, Session string

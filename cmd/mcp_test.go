@@ -94,6 +94,10 @@ func TestAnAgentFindsAndExplainsDamage(t *testing.T) {
 		if strings.Contains(string(schema), `"path"`) {
 			t.Errorf("the tool %s takes a path: %s", tool.Name, schema)
 		}
+		answers, _ := json.Marshal(tool.OutputSchema)
+		if published := strings.Contains(string(answers), "/docs/schema/"); published == (tool.Name == "stores") || tool.OutputSchema == nil {
+			t.Errorf("what the tool %s answers is not published: %.80s", tool.Name, answers)
+		}
 	}
 	if session.InitializeResult().Instructions == "" {
 		t.Error("no instructions")
@@ -167,5 +171,11 @@ func TestLongAnswersOfTheServer(t *testing.T) {
 	}
 	if shown != 120 {
 		t.Errorf("%d of 120 messages", shown)
+	}
+	if doc, wrong := called(t, session, "find", map[string]any{"store": 1, "words": "word", "cursor": -99, "limit": 2}); wrong != "" || len(doc["hits"].([]any)) != 2 {
+		t.Errorf("from before the beginning: %v %s", doc, wrong)
+	}
+	if doc, wrong := called(t, session, "find", map[string]any{"store": 1, "words": ""}); !strings.Contains(wrong, "there is nothing to look for") {
+		t.Errorf("no words: %v %s", doc, wrong)
 	}
 }

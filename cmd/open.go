@@ -46,7 +46,7 @@ type emptyArgument struct {
 // error is wrong usage, or that there is no argument and nothing at the usual places.
 func (p *program) expandArguments(ctx context.Context, args []string) (paths []string, empty []emptyArgument, err error) {
 	if len(args) == 0 {
-		paths, err = registry.DefaultStores(ctx, p.home)
+		paths, err = registry.DefaultStores(ctx, p.home, p.config.Store)
 		return paths, nil, err
 	}
 	var others []string

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/schematest"
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
 	"github.com/sessctl/sessctl/internal/store/kagent/kagenttest"
 )
@@ -84,5 +85,6 @@ func run(t *testing.T, args ...string) string {
 	if code := Main(args, strings.NewReader(""), &out, &wrong, func(string) string { return "" }); code > exitFindings && code != int(problem.Usage) {
 		t.Fatalf("%v: exit code %d: %s", args, code, wrong.String())
 	}
+	schematest.RequireValid(t, out.Bytes())
 	return out.String()
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/sessctl/sessctl/cmd"
+	"github.com/sessctl/sessctl/internal/schematest"
 )
 
 // dump is everything that a database says: its schema, rows and sequences. It
@@ -95,6 +96,7 @@ func sessctl(t *testing.T, home string, args ...string) (code int, stdout, stder
 	var out, errors bytes.Buffer
 	environment := map[string]string{"HOME": home, "COLUMNS": "80", "NO_COLOR": "1"}
 	code = cmd.Main(args, strings.NewReader(""), &out, &errors, func(name string) string { return environment[name] })
+	schematest.RequireValid(t, out.Bytes())
 	return code, out.String(), errors.String()
 }
 

@@ -24,10 +24,10 @@ import (
 
 // message is what stderr holds where the output is JSON.
 type message struct {
-	Type     string `json:"type"` // error or note
-	Message  string `json:"message"`
-	Next     string `json:"next,omitzero"`
-	ExitCode int    `json:"exit_code,omitzero"`
+	Type     string `json:"type"`               // `error` or `note`
+	Message  string `json:"message"`            // for people
+	Next     string `json:"next,omitzero"`      // what to do now; left out when there is nothing to do
+	ExitCode int    `json:"exit_code,omitzero"` // of an error: docs/exit-codes.md
 }
 
 // reportError prints an error that was not shown yet: a sentence and what to do, or

@@ -41,9 +41,8 @@ func newRootCommand(p *program) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sessctl",
 		Short: "Check and repair the persisted sessions of AI agents",
-		Long: `sessctl is an fsck for the sessions that AI agents leave behind. It opens the
-store that an agent runtime wrote, finds what would break or mislead the next
-run, and repairs it when told to: with a backup, verified, and with a way back.
+		Long: `sessctl is an fsck for the sessions of AI agents. It finds what would break or
+mislead the next run, and repairs it when told to, with a backup and a way back.
 
 ` + exitStatus("nothing found at or above --fail-on", append(changing, exitFindings)...),
 		Example: `  sessctl why                       why the newest session does not resume
@@ -73,7 +72,7 @@ run, and repairs it when told to: with a backup, verified, and with a way back.
 	root.AddGroup(&cobra.Group{ID: groupRepair, Title: "Make a session resume:"}, &cobra.Group{ID: groupStore, Title: "Look at stores:"}, &cobra.Group{ID: groupOther, Title: "Other:"})
 	root.AddCommand(
 		newCheckCommand(p), newBrowseCommand(p), newViewCommand(p), newLsCommand(p), newFindCommand(p), newStoresCommand(p), newExportCommand(p), newReplayCommand(p), newDiffCommand(p),
-		newWhyCommand(p), newRepairCommand(p), newUndoCommand(p), newExplainCommand(p), newConfigCommand(p), newMCPCommand(p), newVersionCommand(p),
+		newWhyCommand(p), newRepairCommand(p), newUndoCommand(p), newExplainCommand(p), newConfigCommand(p), newMCPCommand(p), newSchemaCommand(p), newVersionCommand(p),
 	)
 	for _, c := range root.Commands() {
 		c.SuggestFor = otherWords[c.Name()]
@@ -125,7 +124,11 @@ func (p *program) knownCommand(root *cobra.Command, args []string) error {
 		return nil
 	}
 	next := "`sessctl --help` lists the commands."
-	if similar := slices.Compact(root.SuggestionsFor(args[0])); len(similar) > 0 {
+	similar := slices.Compact(root.SuggestionsFor(args[0]))
+	if i := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return slices.Contains(c.SuggestFor, args[0]) }); i >= 0 {
+		similar = []string{root.Commands()[i].Name()} // another word for it, whatever is spelled like it
+	}
+	if len(similar) > 0 {
 		next = "Did you mean `sessctl " + strings.Join(similar, "` or `sessctl ") + "`? " + next
 	}
 	return problem.New(problem.Usage, next, "there is no command %q", args[0])

@@ -1,8 +1,11 @@
 package cmd_test
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -18,7 +21,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/sessctl/sessctl/cmd"
+	"github.com/sessctl/sessctl/docs"
 	"github.com/sessctl/sessctl/internal/campaign"
+	"github.com/sessctl/sessctl/internal/schematest"
 )
 
 var update = flag.Bool("update", false, "write what the program prints into the scripts")
@@ -73,6 +78,16 @@ func TestScripts(t *testing.T) {
 			"hold": scripts.keeping("PRAGMA journal_mode = WAL", "BEGIN IMMEDIATE"),    // as a runtime that waits for its user
 		},
 	})
+	schemas, err := docs.Schemas.ReadDir("schema")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range schemas {
+		all := !strings.Contains(flag.Lookup("test.run").Value.String(), "/")
+		if name := strings.TrimSuffix(file.Name(), ".json"); all && scripts.valid[name] == 0 {
+			t.Errorf("no script prints a %s, so that nothing is held against its schema", name)
+		}
+	}
 }
 
 // inTurn runs scripts one after another: the folder and the environment of sessctl are
@@ -87,8 +102,9 @@ func (t inTurn) Run(name string, f func(testscript.T)) {
 
 // scriptRunner runs sessctl within the test.
 type scriptRunner struct {
-	folder    string   // of the scripts
-	variables []string // of the environment: those that there are, and those that a script sets
+	folder    string         // of the scripts
+	variables []string       // of the environment: those that there are, and those that a script sets
+	valid     map[string]int // what was held against a schema, by its name
 }
 
 // script is the state of one script.
@@ -118,7 +134,7 @@ func newScriptRunner(t *testing.T) *scriptRunner {
 			settings = append(settings, strings.Fields(set[1])...)
 		}
 	}
-	r := &scriptRunner{folder: folder, variables: []string{"HOME", "TZ", "COLUMNS", "TMPDIR"}}
+	r := &scriptRunner{folder: folder, valid: map[string]int{}, variables: []string{"HOME", "TZ", "COLUMNS", "TMPDIR"}}
 	for _, setting := range settings {
 		name, _, _ := strings.Cut(setting, "=")
 		r.variables = append(r.variables, name)
@@ -181,7 +197,39 @@ func (r *scriptRunner) sessctl(ts *testscript.TestScript, args []string) (code i
 	s := r.stateOf(ts)
 	in := strings.NewReader(s.input)
 	s.input = ""
-	return cmd.Main(args, in, ts.Stdout(), ts.Stderr(), ts.Getenv)
+	before := jsonFiles(ts)
+	var out, said bytes.Buffer
+	code = cmd.Main(args, in, io.MultiWriter(ts.Stdout(), &out), io.MultiWriter(ts.Stderr(), &said), ts.Getenv)
+	r.validateText(ts, "stdout", out.Bytes())
+	r.validateText(ts, "stderr", said.Bytes())
+	for file, text := range jsonFiles(ts) {
+		if text != before[file] {
+			r.validateText(ts, file, []byte(text))
+		}
+	}
+	return code
+}
+
+// validateText holds what sessctl wrote against its schema, if it is JSON.
+func (r *scriptRunner) validateText(ts *testscript.TestScript, where string, text []byte) {
+	name, err := schematest.ValidateOutput(text)
+	if err != nil {
+		ts.Fatalf("%s is no %s: %v", where, name, err)
+	}
+	r.valid[name]++
+}
+
+// jsonFiles are the files of a script that can be JSON.
+func jsonFiles(ts *testscript.TestScript) map[string]string {
+	files := map[string]string{}
+	_ = filepath.WalkDir(ts.Getenv("WORK"), func(file string, entry fs.DirEntry, err error) error { // some folders cannot be read
+		if err == nil && entry.Type().IsRegular() && strings.HasPrefix(filepath.Ext(file), ".json") {
+			text, _ := os.ReadFile(file)
+			files[file] = string(text)
+		}
+		return nil
+	})
+	return files
 }
 
 // keeping is the command that keeps a database open, after these statements, from this

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/schematest"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -89,6 +90,7 @@ func findingsOf(t *rapid.T, args ...string) []string {
 	if code != exitOK {
 		t.Fatalf("exit code %d: %s", code, wrong.String())
 	}
+	schematest.RequireValid(t, out.Bytes())
 	var list []string
 	for line := range strings.Lines(out.String()) {
 		var f struct {

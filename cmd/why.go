@@ -112,7 +112,7 @@ func runWhy(ctx context.Context, p *program, args []string, pasted bool) error {
 		return w.printDiagnosis(&why.Diagnosis{Asked: asked, Verdict: why.Elsewhere}, nil)
 	}
 	if len(w.paths) == 0 {
-		if w.paths, err = registry.DefaultStores(ctx, p.home); err != nil {
+		if w.paths, err = registry.DefaultStores(ctx, p.home, p.config.Store); err != nil {
 			nothing := w.unopenedDiagnosis(err)
 			nothing.Verdict = why.NotFound
 			if asked != nil && asked.Kind != errtext.Unknown {
@@ -438,7 +438,10 @@ func (w *whyRun) gatherInput(ctx context.Context, opened *registry.Opened, d *wh
 	}
 	in.Request = v.Request
 	if in.Incomplete == "" {
-		in.Repair, err = why.PlanRepair(ctx, one, repair.Options{Rules: catalogue.UsualRules(), Judge: judge, Session: d.Session.ID, Prologue: opened.Kind.Prologue})
+		opts := repair.Options{Rules: catalogue.UsualRules(), Judge: judge, Session: d.Session.ID, Prologue: opened.Kind.Prologue}
+		if in.Repair, err = why.PlanRepair(ctx, one, opts); in.Repair == nil && err == nil {
+			repair.NewForecast(ctx, one, opts).MarkTree(in.Tree, in.Findings) // with the reasons
+		}
 		w.addCommands(opened, in.Repair, d.Session)
 	}
 	return in, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sessctl/sessctl/cmd"
 	"github.com/sessctl/sessctl/internal/campaign"
+	"github.com/sessctl/sessctl/internal/schematest"
 )
 
 // whyPasted is what a test needs of the answer to a pasted text.
@@ -39,6 +40,7 @@ func pasteError(t *testing.T, text []byte, args ...string) (a whyPasted, screen 
 	getenv := func(name string) string { return map[string]string{"HOME": t.TempDir(), "COLUMNS": "80"}[name] }
 	var out, stderr bytes.Buffer
 	code := cmd.Main(append([]string{"why", "--format", "json"}, args...), bytes.NewReader(text), &out, &stderr, getenv)
+	schematest.RequireValid(t, out.Bytes())
 	if err := json.Unmarshal(out.Bytes(), &a); err != nil || code != a.Code {
 		t.Fatalf("%q ends with %d: %v %s", args, code, err, stderr.String())
 	}
@@ -174,7 +176,7 @@ func TestWhySaysOnlyThatNothingWasFoundWhereAllWasLookedAt(t *testing.T) {
 	for text, want := range map[string]string{
 		"tool call arguments must be valid JSON":                                      none,
 		"No function call event found for function responses ids: {'adk-8c1f2a'}":     "another kind of store",
-		"Session file is corrupted or incompatible (line 3: expected true, received)": "no rule of sessctl",
+		"Conversation blocks and tool use blocks cannot be provided in the same turn": "no rule of sessctl",
 	} {
 		store := healthy
 		if strings.HasPrefix(text, "No function") {

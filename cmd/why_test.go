@@ -13,6 +13,7 @@ import (
 
 	"github.com/sessctl/sessctl/cmd"
 	"github.com/sessctl/sessctl/internal/campaign"
+	"github.com/sessctl/sessctl/internal/schematest"
 )
 
 // whyAnswer is what a test needs of `why --format json`.
@@ -115,6 +116,7 @@ func TestWhyReadsPastedTexts(t *testing.T) {
 	for i := 0; i < len(archive.Files); i += 2 {
 		var out, stderr bytes.Buffer
 		code := cmd.Main([]string{"why", path, "-", "--format", "json"}, bytes.NewReader(archive.Files[i].Data), &out, &stderr, getenv)
+		schematest.RequireValid(t, out.Bytes())
 		var said struct {
 			Verdict string
 			Asked   struct {

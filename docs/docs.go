@@ -1,4 +1,4 @@
-// Package docs holds the pages that the program itself prints.
+// Package docs holds the pages and the schemas that the program itself prints.
 package docs
 
 import "embed"
@@ -7,3 +7,8 @@ import "embed"
 //
 //go:embed rules/SC*.md
 var Rules embed.FS
+
+// Schemas holds the JSON Schemas of what the program prints: schema/check.json.
+//
+//go:embed schema/*.json
+var Schemas embed.FS

@@ -26,30 +26,30 @@ import (
 // Schema names the form of the file.
 const Schema = "sessctl.baseline/1"
 
-// File is a baseline. Its keys stand in docs/json.md; a test compares them.
+// File is a baseline: docs/schema/baseline.json is made of it.
 type File struct {
 	Schema   string   `json:"schema"`
 	Tool     Tool     `json:"tool"`
-	Stores   []string `json:"stores"` // that were checked, those without findings too; as they were named, with slashes
+	Stores   []string `json:"stores"` // paths of all stores that were checked, as they were named, with slashes on every system
 	Findings []Entry  `json:"findings"`
 }
 
 // Tool is the program that wrote a file.
 type Tool struct {
 	Name    string `json:"name"`
-	Version string `json:"version"`
+	Version string `json:"version"` // the version that wrote it
 }
 
 // Entry is a finding that is known. It is compared by fingerprint, severity, items
 // and store; the rest is for people and for what is gone.
 type Entry struct {
-	Fingerprint string `json:"fingerprint"`
+	Fingerprint string `json:"fingerprint"` // as of a finding of check
 	Rule        string `json:"rule"`
 	Severity    string `json:"severity"`
-	Store       string `json:"store"`            // one of the stores
-	Root        string `json:"root,omitzero"`    // "" when it is the store's own
-	Session     string `json:"session,omitzero"` // likewise
-	Items       int    `json:"items"`            // how many it is about: see check.Extent
+	Store       string `json:"store"`         // one of `stores`
+	Root        string `json:"root,omitzero"` // left out, like `session`, when the finding is about the whole store
+	Session     string `json:"session,omitzero"`
+	Items       int    `json:"items"` // how many items, or whatever it counts, it is about
 	Message     string `json:"message"`
 }
 

@@ -194,8 +194,8 @@ func MisspelledVariables(environment []string, getenv func(string) string) (said
 // Setting is one setting for people.
 type Setting struct {
 	Key    string `json:"key"`
-	Value  any    `json:"value"`
-	Source string `json:"source"`
+	Value  any    `json:"value"`  // of the type of the setting
+	Source string `json:"source"` // a flag, an environment variable, the path of the file, or `default`
 }
 
 // Settings lists the settings that have a flag, in the order of the struct.

@@ -63,9 +63,12 @@ func (s *Session) CountStored() int { return len(s.latestSession().Items) }
 
 // Field is a property of a session with its values, "" for none.
 type Field struct {
+	// named as in the canonical stream (docs/canonical.md); the name of a stored index; `record` for
+	// something else in its record, or `positions` for other numbers of items that have the same
+	// order, both without values
 	Name string `json:"name"`
-	A    string `json:"a,omitzero"`
-	B    string `json:"b,omitzero"`
+	A    string `json:"a,omitzero"` // the value before; left out for none
+	B    string `json:"b,omitzero"` // the value after; left out for none
 }
 
 // Item is an item that differs.

@@ -114,9 +114,9 @@ type Near struct {
 // after each that it finds.
 func (q *Query) InTree(tree *session.Tree, near int) Tree {
 	root := tree.Root()
-	found := Tree{ID: root.ID, Title: root.Title, Last: root.Updated}
+	found := Tree{ID: root.ID, Title: root.Title, Last: root.Created}
 	for _, s := range tree.Sessions {
-		if s.Updated.After(found.Last) {
+		if s.Updated.After(found.Last) { // which not every store has
 			found.Last = s.Updated
 		}
 		for i := range s.Items {

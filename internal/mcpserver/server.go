@@ -3,6 +3,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +13,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sessctl/sessctl/docs"
 )
 
 // Command runs a command of the program, and gives what it printed and its exit code.
@@ -107,8 +111,8 @@ func (s *Server) newServer() *mcp.Server {
 		return in.Store, in.page, append(args, "view", "", in.Session)
 	})
 	addTool(s, server, "find", "Find the messages that hold some words.", func(in findInput) (int, page, []string) {
-		args := flags("--agent", in.Agent, "--tool", in.Tool, "--redact", !s.Texts, "--limit", strconv.Itoa(in.Cursor+in.most()+1))
-		return in.Store, in.page, append(args, "find", in.Words)
+		args := flags("--agent", in.Agent, "--tool", in.Tool, "--redact", !s.Texts, "--limit", strconv.Itoa(max(in.Cursor, 0)+in.most()+1))
+		return in.Store, in.page, append(args, "find", cmp.Or(in.Words, " ")) // "" would stand for the store
 	})
 	addTool(s, server, "plan_repair", "Show what a repair would do. It is carried out by a person, with the command of the answer.", func(in sessionInput) (int, page, []string) {
 		return in.Store, in.page, append(flags("--session", in.Session, "--dry-run", true), "repair")
@@ -149,11 +153,14 @@ func flags(list ...any) (args []string) {
 // store, where "" stands for that; without it the store is last.
 func addTool[In any](s *Server, server *mcp.Server, name, description string, command func(In) (store int, p page, args []string)) {
 	closed := false
-	tool := &mcp.Tool{Name: name, Description: description, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed}}
+	tool := &mcp.Tool{
+		Name: name, Description: description, OutputSchema: outputSchema(name),
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed},
+	}
 	mcp.AddTool(server, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		number, p, args := command(in)
 		if args == nil {
-			return nil, map[string]any{"stores": s.listStores()}, nil
+			return nil, listing{s.listStores()}, nil
 		}
 		store := ""
 		switch {
@@ -170,10 +177,35 @@ func addTool[In any](s *Server, server *mcp.Server, name, description string, co
 	})
 }
 
+// documents are the schemas of what tools answer, whose names are not theirs.
+var documents = map[string]string{"sessions": "ls", "plan_repair": "repair", "explain_rule": "explain"}
+
+// outputSchema is the published schema of what a tool answers. The server holds every answer
+// against it, which what it adds (notes, next_cursor) passes.
+func outputSchema(tool string) any {
+	if tool == "stores" {
+		schema, err := jsonschema.For[listing](nil)
+		if err != nil {
+			panic(err)
+		}
+		return schema
+	}
+	text, err := docs.Schemas.ReadFile("schema/" + cmp.Or(documents[tool], tool) + ".json")
+	if err != nil {
+		panic(err) // both are parts of the program, whatever it is called with
+	}
+	return json.RawMessage(text)
+}
+
 // listed is a store as clients know it.
 type listed struct {
-	Store int    `json:"store"`
+	Store int    `json:"store" jsonschema:"its number"`
 	Path  string `json:"path"`
+}
+
+// listing is what the tool stores answers.
+type listing struct {
+	Stores []listed `json:"stores"`
 }
 
 func (s *Server) listStores() []listed {

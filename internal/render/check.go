@@ -32,8 +32,8 @@ type TreeWriter interface {
 // Unread is a store that could not be read, or not to its end.
 type Unread struct {
 	Store    string `json:"store"`
-	Message  string `json:"message"`
-	Next     string `json:"next,omitzero"` // what to do now
+	Message  string `json:"message"`       // the same as on standard error
+	Next     string `json:"next,omitzero"` // what to do now; left out when there is nothing to be done
 	ExitCode int    `json:"exit_code"`
 }
 
@@ -46,11 +46,10 @@ type Ending struct {
 
 // Baseline is what a run has to do with the findings of an earlier one.
 type Baseline struct {
-	Path  string `json:"path"`
-	Known int    `json:"known"` // findings of this run that are in it
-	Gone  int    `json:"gone"`  // entries whose finding is no longer there, where this run looked
-	// Written: this run wrote it, with all that it found; nothing was compared.
-	Written bool `json:"written,omitzero"`
+	Path    string `json:"path"`             // its file
+	Known   int    `json:"known"`            // findings that are in it
+	Gone    int    `json:"gone"`             // its entries whose finding is no longer there, where this run looked
+	Written bool   `json:"written,omitzero"` // true where the run wrote it (`--write-baseline`), and compared nothing; else left out
 }
 
 // CheckOptions say how a check is printed.

@@ -109,11 +109,16 @@ func (f *Findings) First() (store, id string) {
 func PrintFound(format string, screen *ui.Screen, f *Findings) error {
 	printer := document.NewPrinter(format, screen)
 	shown, sessions := 0, 0
+	if f.Sessions || f.Counts {
+		if err := f.printTable(printer); err != nil {
+			return err
+		}
+	}
 	for _, s := range f.Stores {
 		for i := range s.Trees {
 			t := &s.Trees[i]
 			sessions++
-			if len(t.Hits) == 0 && !f.Sessions && !f.Counts {
+			if len(t.Hits) == 0 || f.Sessions || f.Counts {
 				continue
 			}
 			shown += len(t.Hits)
@@ -140,16 +145,30 @@ func PrintFound(format string, screen *ui.Screen, f *Findings) error {
 	return printer(doc)
 }
 
+// printTable prints the sessions in place of the messages that were found in them.
+func (f *Findings) printTable(printer document.Printer) error {
+	columns := []document.Column{{Name: "ID"}, {Name: "DATE"}, {Name: "STORE"}, {Name: "TITLE", Give: document.Cut}, {Name: "MESSAGES", Right: true}}
+	if !f.Counts {
+		columns = columns[:len(columns)-1]
+	}
+	var rows [][]document.Text
+	for _, s := range f.Stores {
+		for _, t := range s.Trees {
+			cells := Cells(Span(document.Strong, ui.Clean(rules.ShortID(t.ID))), Date(t.Last), NameOf(s.Store, f.Home), Title(t.Title), ui.Number(t.Count))
+			rows = append(rows, cells[:len(columns)])
+		}
+	}
+	for part := range slices.Chunk(rows, rowsOfTable) {
+		if err := printer(document.Document{document.Table{Columns: columns, Rows: part}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // treeBlocks are the session of a tree and the messages that were found in it.
 func (f *Findings) treeBlocks(s *FoundStore, t *FoundTree, width int) document.Document {
-	counted := ""
-	if f.Counts {
-		counted = ui.Count(t.Count, "message") + "  "
-	}
-	head := Entry(Span(document.Strong, ui.Clean(rules.ShortID(t.ID))), "  "+counted+Date(t.Last)+"  ", NameOf(s.Store, f.Home), "  "+Title(t.Title))
-	if f.Sessions || f.Counts {
-		return document.Document{document.List{head}}
-	}
+	head := Entry(Span(document.Strong, ui.Clean(rules.ShortID(t.ID))), "  "+Date(t.Last)+"  ", NameOf(s.Store, f.Home), "  "+Title(t.Title))
 	var list document.List
 	in := t.ID
 	for i := range t.Hits {

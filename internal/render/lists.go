@@ -179,7 +179,7 @@ func (p *KnownPlace) summaryText() document.Text {
 		}
 		return document.Words(Span(document.Good, "found"), ", "+strings.Join(facts, ", "))
 	case p.Found:
-		return document.Words(Span(document.Notice, "a file, but it cannot be read as a store"))
+		return document.Words(Span(document.Notice, "found, but it cannot be read as a store"))
 	}
 	return document.Words(Span(document.Quiet, "nothing there"))
 }

@@ -19,17 +19,19 @@ import (
 
 // Tool is the program, as machine formats name it.
 type Tool struct {
-	Name    string `json:"name"`
+	Name string `json:"name"` // `sessctl`
+	// of the program that printed the document: `1.2.3`; of other builds what git or the Go command
+	// calls the commit, `(devel)` where nothing is known
 	Version string `json:"version"`
 }
 
 // Build is the program with how it was built.
 type Build struct {
 	Tool
-	Commit   string `json:"commit,omitzero"`
-	Date     string `json:"date,omitzero"`
-	Go       string `json:"go,omitzero"`
-	Platform string `json:"platform,omitzero"`
+	Commit   string `json:"commit,omitzero"`   // the whole hash; left out, as the following, when it is not known (docs/install.md)
+	Date     string `json:"date,omitzero"`     // of the commit, in UTC
+	Go       string `json:"go,omitzero"`       // the version of Go that built it: `go1.26.8`
+	Platform string `json:"platform,omitzero"` // `linux/amd64`
 }
 
 // String is one line for people.

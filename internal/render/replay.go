@@ -45,12 +45,12 @@ type ReplayEnd struct {
 
 // ReplaySummary counts what was printed.
 type ReplaySummary struct {
-	Events        int `json:"events"`
-	Rows          int `json:"rows"`
-	Persist       int `json:"persist"`
-	Skip          int `json:"skip"`
-	Disagreements int `json:"disagreements"`
-	Delegations   int `json:"delegations"`
+	Events        int `json:"events"`        // events that were read
+	Rows          int `json:"rows"`          // objects in `events`
+	Persist       int `json:"persist"`       // of them, with this action
+	Skip          int `json:"skip"`          // of them, with this action
+	Disagreements int `json:"disagreements"` // of them, with `models`
+	Delegations   int `json:"delegations"`   // that opened
 	Severities
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/errtext"
 	"github.com/sessctl/sessctl/internal/lists"
+	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/shell"
@@ -305,7 +306,10 @@ func byHand(found []*check.Finding) string {
 func (p *whyPage) repairText() string {
 	switch {
 	case p.Repair == nil && slices.Contains([]why.Verdict{why.Refused, why.Unloaded, why.Loses}, p.Verdict):
-		if way := byHand(p.Findings); way != "" {
+		switch way := byHand(p.Findings); {
+		case strings.HasPrefix(way, repair.CannotMake):
+			return way
+		case way != "":
 			return "sessctl has no repair for this. What you can do: " + way
 		}
 		if p.Verdict == why.Loses && p.Answer.Verdict == check.Accept {

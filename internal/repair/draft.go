@@ -372,7 +372,10 @@ func (d *draft) joinResult(r *session.Result, e session.Edit) bool {
 // it belongs to, because a repair has no clock, and whoever sees the call sees it.
 func (d *draft) composeItem(e session.Edit) (session.Item, error) {
 	n := e.New
-	it := session.Item{Kind: n.Kind, Role: n.Role, Flags: session.Synthetic, Agent: n.Agent, Child: n.Child, Body: &session.Body{}}
+	it := session.Item{Kind: n.Kind, Role: n.Role, Agent: n.Agent, Child: n.Child, Body: &session.Body{}}
+	if !n.Restored { // what is put back is no other than what was lost
+		it.Flags = session.Synthetic
+	}
 	tool := ""
 	if e.Call != nil {
 		call, made, err := d.findCall(e.Call)
@@ -386,13 +389,9 @@ func (d *draft) composeItem(e session.Edit) (session.Item, error) {
 		it.Branch, it.Scope, it.Invocation = made.Branch, made.Scope, made.Invocation
 		it.Flags |= made.Flags & session.BySegments // its record is made like that of the call
 	}
-	text := n.Text
-	if n.TextFrom != (session.Ref{}) {
-		from := d.findRecord(n.TextFrom)
-		if from == nil || from.Value.(*entry).Body == nil {
-			return it, fmt.Errorf("the text of %s does not exist", n.TextFrom.Row())
-		}
-		text = from.Value.(*entry).Body.Text
+	text, err := d.textOfNew(n)
+	if err != nil {
+		return it, err
 	}
 	it.Text = session.DigestOf(text)
 	if n.Role == session.Tool {
@@ -406,6 +405,23 @@ func (d *draft) composeItem(e session.Edit) (session.Item, error) {
 		it.Text = 0
 	}
 	return it, nil
+}
+
+// textOfNew is the text of a new item.
+func (d *draft) textOfNew(n *session.NewItem) (string, error) {
+	if n.TextFrom == (session.Ref{}) {
+		return n.Text, nil
+	}
+	if of := d.byID[n.TextFrom.Session]; of != nil && n.TextFrom.Table == session.TableBackups {
+		if text, kept := of.KeptTexts()[n.TextFrom.Row()]; kept {
+			return text, nil
+		}
+	}
+	from := d.findRecord(n.TextFrom)
+	if from == nil || from.Value.(*entry).Body == nil {
+		return "", fmt.Errorf("the text of %s does not exist", n.TextFrom.Row())
+	}
+	return from.Value.(*entry).Body.Text, nil
 }
 
 // splitOff makes a session out of nothing that belongs to whom another one does: a
@@ -499,99 +515,4 @@ func (d *draft) callFollows(it *entry, was session.Result, child string) {
 	caller.copyCalls()
 	caller.Calls[nth].Delegation = &told
 	d.callers = append(d.callers, session.Ref{Table: caller.Table, Key: caller.Key})
-}
-
-// claims are what the fixes of a round have already changed. A fix that needs
-// one of these as it was overlaps and waits for the next round, as a whole.
-type claims struct {
-	moved    map[string]bool // records and parts of records that are no longer where they were
-	parted   map[string]bool // records of which the whole or a part moved
-	set      map[string]bool // "row field"
-	reworded map[string]bool // records that say something else
-	scrubbed map[string]bool // records of which any part may say something else
-	answered map[string]bool // calls that got a result with their id
-	made     map[string]bool // sessions
-}
-
-func newClaims() *claims {
-	return &claims{
-		moved: map[string]bool{}, parted: map[string]bool{}, set: map[string]bool{}, reworded: map[string]bool{},
-		scrubbed: map[string]bool{}, answered: map[string]bool{}, made: map[string]bool{},
-	}
-}
-
-// conflictsWith reports whether a fix cannot be made beside the ones that claimed.
-func (c *claims) conflictsWith(edits []session.Edit) bool {
-	for _, e := range edits {
-		if c.moved[wholeRow(e.Ref)] || c.moved[e.Ref.Row()] || c.moved[wholeRow(e.After)] || c.moved[wholeRow(e.Twin)] {
-			return true
-		}
-		if e.Call != nil && c.moved[wholeRow(e.Call.Ref)] {
-			return true
-		}
-		if e.New != nil && c.moved[wholeRow(e.New.TextFrom)] {
-			return true
-		}
-		// A run ends for each of its calls that nobody answers any more.
-		if (e.Op == session.Set || e.Op == session.Omit) && e.Ref.Table != session.TableRuns && c.set[fieldOf(e)] || e.Op == session.Create && c.made[e.NewID] || c.isRewording(e) {
-			return true
-		}
-	}
-	return false
-}
-
-// isRewording reports whether an edit changes what a record says that another fix
-// needs as it is, or the other way round. A twin may leave all the same: it said
-// what its copy said when the fixes were made.
-func (c *claims) isRewording(e session.Edit) bool {
-	switch {
-	case e.Op == session.Scrub:
-		return c.parted[wholeRow(e.Ref)] || c.reworded[wholeRow(e.Ref)]
-	case rewordsItem(e):
-		return c.parted[wholeRow(e.Ref)] || c.scrubbed[wholeRow(e.Ref)] || c.set[fieldOf(e)] || e.Field == session.FieldCallID && c.answered[e.Ref.Row()]
-	case e.Op == session.Move || e.Op == session.Quarantine:
-		return c.reworded[wholeRow(e.Ref)]
-	case e.Op == session.Insert && e.Call != nil:
-		return c.set[fieldOf(session.Edit{Ref: callOf(e.Call), Field: session.FieldCallID})]
-	}
-	return false
-}
-
-// claimEdits notes what a fix changes.
-func (c *claims) claimEdits(edits []session.Edit) {
-	for _, e := range edits {
-		switch e.Op {
-		case session.Move, session.MoveRun, session.RemoveTwin, session.Quarantine:
-			c.moved[e.Ref.Row()], c.parted[wholeRow(e.Ref)] = true, true
-		case session.Set, session.Wrap, session.Omit:
-			c.set[fieldOf(e)] = true
-		case session.Scrub:
-			c.scrubbed[wholeRow(e.Ref)] = true
-		case session.Insert:
-			if e.Call != nil {
-				c.answered[callOf(e.Call).Row()] = true
-			}
-		case session.Create:
-			c.made[e.NewID] = true
-		}
-		if rewordsItem(e) {
-			c.reworded[wholeRow(e.Ref)] = true
-		}
-	}
-}
-
-// fieldOf names what Set and Wrap change.
-func fieldOf(e session.Edit) string { return e.Ref.Row() + " " + e.Field }
-
-// callOf is the call that an edit is made for, as an edit of its id names it.
-func callOf(call *session.CallRef) session.Ref {
-	ref := call.Ref
-	ref.Pointer = "/" + inCalls + "/" + strconv.Itoa(call.Nth)
-	return ref
-}
-
-// wholeRow is the row of the record that a reference means a part of.
-func wholeRow(r session.Ref) string {
-	r.Pointer = ""
-	return r.Row()
 }

@@ -52,14 +52,16 @@ func (r recordSet) addRecord(ref session.Ref) {
 // keeps it.
 type Kept struct {
 	Session string `json:"session"`
-	Item    int    `json:"item"` // its index before the repair
-	Row     string `json:"row"`
-	Rule    string `json:"rule"`
+	Item    int    `json:"item"`             // its position before the repair
+	Row     string `json:"row"`              // the record
+	Rule    string `json:"rule"`             // whose repair it was
 	Edited  bool   `json:"edited,omitempty"` // the record is still stored, and says something else
 	Twin    string `json:"twin,omitempty"`   // the row that holds the same bytes and stays
-	Text    string `json:"text,omitempty"`   // the stored record, if it is UTF-8 and has no copy; of several parts of one, the first has it
-	Base64  []byte `json:"base64,omitempty"`
-	Child   string `json:"child,omitempty"` // the sub-session that a reference named
+	// the record as it was stored, if it is UTF-8 and has no copy; of several parts of one, the first
+	// has it
+	Text   string `json:"text,omitempty"`
+	Base64 []byte `json:"base64,omitempty"` // the record, if it is not UTF-8
+	Child  string `json:"child,omitempty"`  // the sub-session that a reference named
 }
 
 // executeFixes makes the fixes of a plan on a tree of a store, which may be nil where no
@@ -458,12 +460,15 @@ func (o *origin) placeOf(r session.Ref) session.Place {
 	return session.Place{Session: r.Session, Item: -1}
 }
 
-// itemsByRow are the items of a tree by the rows of their records.
+// itemsByRow are the items of a tree by the rows of their records, and what backups of the runtime hold.
 func itemsByRow(tree *session.Tree) map[string]*session.Item {
 	items := make(map[string]*session.Item, tree.Items())
 	for _, s := range tree.Sessions {
 		for i := range s.Items {
 			items[wholeRow(s.ItemRef(i))] = &s.Items[i]
+		}
+		for row, text := range s.KeptTexts() {
+			items[row] = &session.Item{Body: &session.Body{Text: text}}
 		}
 	}
 	return items

@@ -24,6 +24,9 @@ type Forecast struct {
 	unread int // records in a form that is not known
 }
 
+// CannotMake begins the title of what is for a person because no plan holds it.
+const CannotMake = "sessctl cannot make its repair: "
+
 // NewForecast is for a check of a store. Rules, Session and Allow of the options are not used.
 func NewForecast(ctx context.Context, st store.Store, opts Options) *Forecast {
 	opts.Rules, opts.Session, opts.Allow = nil, "", nil
@@ -101,7 +104,7 @@ func (c *Forecast) planFixes(tree *session.Tree, found []*check.Finding) {
 			f.Fixes = withWord(allow, f.Fixes)
 		} else {
 			waiting := slices.DeleteFunc(slices.Clone(f.Fixes), func(fix rules.Fix) bool { return len(fix.Allow) == 0 })
-			f.Fixes = append([]rules.Fix{{Title: "sessctl cannot make its repair: " + why, Safety: rules.Manual}}, waiting...)
+			f.Fixes = append([]rules.Fix{{Title: CannotMake + why, Safety: rules.Manual}}, waiting...)
 		}
 	}
 }

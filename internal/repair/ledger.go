@@ -15,12 +15,12 @@ import (
 // Ledger counts the items of the touched trees: before = after − synthetic +
 // quarantined + removed. Edited ones are among those before and after.
 type Ledger struct {
-	Before      int `json:"before"`
-	After       int `json:"after"`
-	Synthetic   int `json:"synthetic"`   // written by the repair
-	Quarantined int `json:"quarantined"` // left the store for the receipt
-	Removed     int `json:"removed"`     // twins: the same bytes are still stored in another place
-	Edited      int `json:"edited"`      // say something else; the receipt keeps them as they were
+	Before      int `json:"before"`      // items of the repaired trees before; always `after` − `synthetic` + `quarantined` + `removed`
+	After       int `json:"after"`       // items after it
+	Synthetic   int `json:"synthetic"`   // items that the repair wrote
+	Quarantined int `json:"quarantined"` // items that left the store for the receipt
+	Removed     int `json:"removed"`     // items that left the store because the same bytes are still stored in another place
+	Edited      int `json:"edited"`      // items whose content changed; the receipt keeps them as they were, and they count before and after
 }
 
 func (l *Ledger) addCounts(m Ledger) {
@@ -121,7 +121,7 @@ func (all *executed) restoreKeys(was, is map[string]string) {
 		}
 	}
 	for _, key := range sortedKeys(was) {
-		find(key, func(now string) bool { return now == was[key] })
+		find(key, func(now string) bool { return now == was[key] && !edited[key] })
 	}
 	for _, key := range sortedKeys(edited) {
 		find(key, func(string) bool { return true })

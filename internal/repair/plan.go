@@ -27,22 +27,22 @@ const PlanSchema = "sessctl.plan/1"
 type Plan struct {
 	Schema string  `json:"schema"`
 	Store  Subject `json:"store"`
-	// Profiles and AsIs say for whom requests were judged: see rules.Judge.
+	// the providers that requests were checked against; left out when each session was checked against
+	// its own
 	Profiles []string `json:"profiles,omitempty"`
-	AsIs     bool     `json:"as_is,omitempty"`
+	AsIs     bool     `json:"as_is,omitempty"` // whether the stored messages alone were checked; left out when it is `false`
 
-	Trees []*Tree  `json:"trees"`
+	Trees []*Tree  `json:"trees"`          // what becomes of which session trees
 	Left  []string `json:"left,omitempty"` // fingerprints of what the plan does not repair
-	// Refused are the trees that have repairs which together do not lead to
-	// a better tree, and the repairs that the store cannot write.
+	// trees whose repairs together would not make them better, and that are left as they are, and
+	// repairs that the store cannot hold; left out when there are none
 	Refused []Refused `json:"refused,omitempty"`
 
-	// Later are repairs that only another plan can hold, when this one is carried out.
+	// repairs that the next plan can hold when this one is carried out: it takes away what was against
+	// them, and that may have been right. Left out when there are none
 	Later []Later `json:"later,omitempty"`
 
-	// Digest is of all that stands before it in a saved plan: what somebody edited is no
-	// plan that was checked.
-	Digest string `json:"digest,omitempty"`
+	Digest string `json:"digest,omitempty"` // in a saved plan: of all of it but this; `--plan` refuses a plan that somebody edited
 
 	Findings []*check.Finding `json:"-"` // what is left, as findings
 	Sessions int              `json:"-"` // of the whole store
@@ -51,26 +51,26 @@ type Plan struct {
 
 // Subject is the store that a plan or a receipt is for.
 type Subject struct {
-	Path       string `json:"path"`
+	Path       string `json:"path"` // absolute, except for `-`
 	Kind       string `json:"kind"`
 	Generation string `json:"generation,omitempty"`
-	Writer     string `json:"writer,omitempty"`   // as it was judged: see session.Writer
-	Identity   string `json:"identity,omitempty"` // see session.Store
+	Writer     string `json:"writer,omitempty"`   // as it was found: `live`, `dead` or `unknown`
+	Identity   string `json:"identity,omitempty"` // tells one database of a server from another one
 }
 
 // Tree is the plan for one session tree: the unit that is repaired as a whole
 // or not at all.
 type Tree struct {
-	Root  string `json:"root"`
-	Title string `json:"-"`
-	Items int    `json:"items"`
-	// Sums are the digests of the tree's sessions as they were when the plan
-	// was made. The plan is for exactly that.
-	Sums  map[string]string `json:"sums"`
+	Root  string            `json:"root"` // id of the root session; a tree is repaired as a whole or not at all
+	Title string            `json:"-"`
+	Items int               `json:"items"` // before the repair
+	Sums  map[string]string `json:"sums"`  // digests of the sessions by id: the plan is for exactly that
 	Fixes []Fix             `json:"fixes"`
-	// Appends: it only adds items behind the last ones of their sessions.
+	// whether the repair only adds messages at the end of sessions: no stored message changes, moves
+	// or leaves
 	Appends bool `json:"appends"`
-	// First is the first item that changes, of every session in which one does.
+	// the first item that changes, of every session in which one does: the next request misses the
+	// prompt cache from there on
 	First []FirstChange `json:"first_changed,omitempty"`
 
 	Before []*check.Finding `json:"-"` // what was found in the tree
@@ -80,11 +80,13 @@ type Tree struct {
 // Refused is a tree that a plan leaves as it is, and why; or, where it names a rule, the
 // repairs of this rule in the tree that are left out, while the others are made.
 type Refused struct {
-	Root  string `json:"root"`
+	Root string `json:"root"`
+	// only repairs of this rule are left out of the tree, because the store cannot hold what they lead
+	// to; the others are made. Left out where it is the whole tree
 	Rule  string `json:"rule,omitempty"`
-	Count int    `json:"count,omitempty"` // of the repairs; Why is the reason for the first
+	Count int    `json:"count,omitempty"` // how many these are; `why` is the reason for the first
 	Why   string `json:"why"`
-	Allow string `json:"allow,omitempty"` // the word of --allow that makes them, "" for none
+	Allow string `json:"allow,omitempty"` // the word of `--allow` that makes them; left out for none
 }
 
 // Reorder is the word of --allow for repairs that an undo takes back but for the order of
@@ -110,15 +112,18 @@ type Later struct {
 // session in which that item is stored, where a repair moves it into this one.
 type FirstChange struct {
 	session.Place
-	Signed   *int   `json:"signed,omitempty"`
+	// the first item from there on with thinking that its provider signed, which the newest Claude
+	// models refuse after a change before it; left out when there is none
+	Signed *int `json:"signed,omitempty"`
+	// the session that holds that item before the repair, where it moves into this one; else left out
 	SignedIn string `json:"signed_in,omitempty"`
 }
 
 // Fix is one fix of a plan. Fixes of a later round are made on the result of
 // the earlier ones.
 type Fix struct {
-	Round       int    `json:"round"`
-	Rule        string `json:"rule"`
+	Round       int    `json:"round"` // from 0; those of a later round are made on the result of the earlier ones
+	Rule        string `json:"rule"`  // of the finding, like `fingerprint`, `session` and `item`
 	Fingerprint string `json:"fingerprint"`
 	session.Place
 	rules.Fix

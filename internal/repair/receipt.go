@@ -73,23 +73,25 @@ const (
 type header struct {
 	Record string  `json:"record"`
 	Schema string  `json:"schema"`
-	Tool   string  `json:"tool,omitempty"`
-	Store  Subject `json:"store"`
-	Role   string  `json:"role,omitempty"` // that made the repair, of a database on a server
-	Backup string  `json:"backup,omitempty"`
-	// Sessions are the digests of all sessions of the plan before the repair (see
-	// Tree.Sums). Where a receipt has no end, they tell whether it lacks a batch.
+	Tool   string  `json:"tool,omitempty"`   // name and version of the program
+	Store  Subject `json:"store"`            // the store, by its absolute path
+	Role   string  `json:"role,omitempty"`   // of a database on a server: the role that made the repair
+	Backup string  `json:"backup,omitempty"` // path of the copy; left out with `--output`
+	// digests of all sessions of the plan as they were before, by id. Without an `end` they tell
+	// whether a batch is missing
 	Sessions map[string]string `json:"sessions"`
 }
 
 // Batch is what one transaction changed.
 type Batch struct {
-	Record   string          `json:"record"`
-	Sessions []Touched       `json:"sessions"`
-	Fixes    []Fix           `json:"fixes"`
-	Kept     []Kept          `json:"kept,omitempty"`
-	Ledger   Ledger          `json:"ledger"`
-	Journal  json.RawMessage `json:"journal"` // the adapter's own: see store.Editor; in memory only while it is needed
+	Record   string    `json:"record"`
+	Sessions []Touched `json:"sessions"`       // those that changed
+	Fixes    []Fix     `json:"fixes"`          // what was done, as in the plan
+	Kept     []Kept    `json:"kept,omitempty"` // items that were removed or changed
+	Ledger   Ledger    `json:"ledger"`
+	// the rows that changed, before and after: what `undo` puts back. Of a store of files: the bytes
+	// that changed, by their places
+	Journal json.RawMessage `json:"journal"`
 
 	at     line
 	undone bool // an undo noted that it took this one back
@@ -97,24 +99,26 @@ type Batch struct {
 
 // end is the record that closes a receipt, so that no batch can be missing.
 type end struct {
-	Record  string `json:"record"`
+	Record string `json:"record"`
+	// `done`, or `stopped` when an error or an interruption ended the repair before all of the plan
+	// was done
 	State   string `json:"state"`
-	Batches int    `json:"batches"`
+	Batches int    `json:"batches"` // how many there are
 	Ledger  Ledger `json:"ledger"`
 }
 
 // note is a record without anything else, or about one batch, counted from 1.
 type note struct {
 	Record string `json:"record"`
-	Batch  int    `json:"batch,omitempty"`
+	Batch  int    `json:"batch,omitempty"` // of `undone`, on a server: which one, from 1; left out where all are undone
 }
 
 // Touched is a session that a batch changed, with the digests of what was
 // stored of it before and after. "" means that there was no such session.
 type Touched struct {
 	ID     string `json:"id"`
-	Before string `json:"before"`
-	After  string `json:"after"`
+	Before string `json:"before"` // digest of all that was stored of it; empty: there was no such session
+	After  string `json:"after"`  // the same after the repair
 }
 
 // newReceipt is a receipt that is not on the disk yet.

@@ -158,9 +158,9 @@ func samePart(was, is *session.Item, n int) bool {
 
 // LeftOut is a tree of a plan that could not be carried out, and stayed as it was.
 type LeftOut struct {
-	Root string `json:"root"`
-	Why  string `json:"why"`
-	Next string `json:"next,omitzero"` // what to do about it, "" for nothing
+	Root string `json:"root"`          // id of the root session
+	Why  string `json:"why"`           // why its repair failed
+	Next string `json:"next,omitzero"` // what to do about it; left out when there is nothing to do
 }
 
 // applyInParts makes the changes of some trees in one transaction. When that fails because of

@@ -58,6 +58,14 @@ func (s *Subject) SanitisedParts() *Refused {
 	return ComputeOnce(&s.Known, s.findHalves)
 }
 
+// StandsIn reports whether a call has a result in which the runtime says that it was interrupted, and passes over that: it
+// says the same in other words.
+func (s *Subject) StandsIn(call string) bool {
+	return s.AlwaysMended() && slices.ContainsFunc(s.Items, func(it session.Item) bool {
+		return it.Passed && slices.ContainsFunc(it.Results, func(r session.Result) bool { return r.CallID == call && r.Synthetic })
+	})
+}
+
 // withoutRepeats are, besides the calls and results that a provider refuses, the calls with the id
 // of an earlier one, and their results.
 func (s *Subject) withoutRepeats() *Refused {
@@ -324,8 +332,11 @@ func (s *Subject) Objections(profile *Profile) []Objection {
 			var open []string
 			all := true
 			for _, n := range calls[i] {
-				open = append(open, s.Items[i].Calls[n].ID)
-				all = all && mended(sanitised.Calls, pairing.Occurrence{Item: i, Nth: n})
+				id, mends := s.Items[i].Calls[n].ID, mended(sanitised.Calls, pairing.Occurrence{Item: i, Nth: n})
+				if mends && s.StandsIn(id) {
+					continue
+				}
+				open, all = append(open, id), all && mends
 			}
 			if delete(calls, i); open != nil {
 				text := s.UnansweredError(profile, number, open)

@@ -192,13 +192,13 @@ const UnknownForm = "unknown-form"
 
 // Fix is one way to repair a finding, as data.
 type Fix struct {
-	Title  string   `json:"title"` // verb phrase: "move 2 items into a new sub-session"
-	Safety Safety   `json:"safety"`
-	Allow  []string `json:"-"` // the words of --allow that it needs, nil for a default repair
+	Title  string   `json:"title"`  // what it does, for people: "move 2 items into a new sub-session"
+	Safety Safety   `json:"safety"` // `lossless`, `kept` or `lossy`
+	Allow  []string `json:"-"`      // the words of --allow that it needs, nil for a default repair
 	// Unread: it takes out a record of which nobody knows what it says. As long as it
 	// stands, nothing that is missing beside it is known to be missing.
 	Unread bool           `json:"-"`
-	Edits  []session.Edit `json:"edits"`
+	Edits  []session.Edit `json:"edits"` // one by one
 }
 
 // NewFix is a default fix, or with Manual and without edits what a person has to do.

@@ -24,7 +24,7 @@ P
 			want: `
 				SC027 warning P
 				SC101 error P.1
-				lossless: insert result c1 from / in P after P.1`,
+				lossless: insert result c1 from backups/backup line 3 in P after P.1`,
 		},
 	})
 }

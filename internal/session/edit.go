@@ -54,29 +54,32 @@ const FieldUnfinished = "unfinished"
 // Edit is one change, as data: a plan can be saved, shown and applied later.
 // The draft of package repair makes it; an adapter writes the difference.
 type Edit struct {
+	// `move`, `remove`, `quarantine`, `insert`, `create`, `set`, `move-run` (the record of a run goes
+	// to another session), `wrap` (arguments become an object that holds them as text), `scrub` (what
+	// is no Unicode becomes U+FFFD; with the field `nul`, U+0000 becomes text) or `omit` (a block
+	// leaves, and a note comes in the place of media)
 	Op    Op  `json:"op"`
-	Ref   Ref `json:"ref,omitzero"`
-	Twin  Ref `json:"twin,omitzero"`
-	After Ref `json:"after,omitzero"` // zero: at the start of To
+	Ref   Ref `json:"ref,omitzero"`   // the record that it changes
+	Twin  Ref `json:"twin,omitzero"`  // the record that holds the same bytes and stays
+	After Ref `json:"after,omitzero"` // the record before its new place; left out for the start of the session
 
-	To    string `json:"to,omitempty"`     // session id
-	NewID string `json:"new_id,omitempty"` // Create
-	Like  string `json:"like,omitempty"`   // Create: the session that the new one is split from, and has its owner from; "" for none
+	To    string `json:"to,omitempty"`     // the session that it goes to
+	NewID string `json:"new_id,omitempty"` // of `create`: the id of the new session
+	Like  string `json:"like,omitempty"`   // of `create`: the session that the new one is split from, and has its owner from
 
-	New *NewItem `json:"new,omitempty"` // Insert
+	New *NewItem `json:"new,omitempty"` // of `insert`: the new item
 
-	Field string  `json:"field,omitempty"`
-	Value *string `json:"value,omitempty"` // nil sets NULL
+	Field string  `json:"field,omitempty"` // of `set`: what is set
+	Value *string `json:"value,omitempty"` // of `set`: to what; left out for null
 
-	// Call is the call that a new record belongs to: a created session or a
-	// rebuilt prologue takes its agent, task and time from it, a result its
-	// time.
+	// the call that a new record belongs to: a created session takes its agent, task and time from it,
+	// a result its time
 	Call *CallRef `json:"call,omitempty"`
 }
 
 // CallRef addresses one call of an item.
 type CallRef struct {
-	Ref  Ref    `json:"ref"`
+	Ref  Ref    `json:"ref"` // the record of its item
 	ID   string `json:"id"`
 	Nth  int    `json:"nth"` // index among the item's calls
 	Name string `json:"name,omitempty"`
@@ -88,12 +91,12 @@ type NewItem struct {
 	Kind     Kind   `json:"kind"`
 	Role     Role   `json:"role,omitempty"`
 	Agent    string `json:"agent,omitempty"`
-	Child    string `json:"child,omitempty"`    // SubSession
-	CallID   string `json:"call_id,omitempty"`  // Tool
-	IsError  bool   `json:"is_error,omitempty"` // Tool
-	Text     string `json:"text,omitempty"`     //
-	TextFrom Ref    `json:"text_from,omitzero"` // the item whose text is used instead
-	Prologue bool   `json:"prologue,omitempty"` // the task and start messages of a child, rebuilt from Edit.Call
-	Rule     string `json:"rule"`               // the rule that adds it: part of the synthetic marker
+	Child    string `json:"child,omitempty"`    // of a reference: the sub-session
+	CallID   string `json:"call_id,omitempty"`  // of a result: the call
+	IsError  bool   `json:"is_error,omitempty"` // of a result: the tool failed
+	Text     string `json:"text,omitempty"`
+	TextFrom Ref    `json:"text_from,omitzero"` // the record whose text is used instead: an item, or a line of a backup
+	Prologue bool   `json:"prologue,omitempty"` // it stands for the task and start messages of a sub-session, made from the call
+	Rule     string `json:"rule"`               // the rule that adds it
 	Restored bool   `json:"restored,omitempty"` // a real text put back in its place, not a placeholder
 }

@@ -162,3 +162,19 @@ func IncompleteReason(facts *Store, tree *Tree) string {
 	}
 	return cmp.Or(facts.Incomplete, d.String())
 }
+
+// KeptRef is the record in a backup of the runtime that a KeptBeside tells of.
+func (f *Fault) KeptRef() Ref {
+	return Ref{Session: f.Ref.Session, Table: TableBackups, Key: f.Field}
+}
+
+// KeptTexts are the texts of the results that backups of the runtime hold, by the rows of their records.
+func (s *Session) KeptTexts() map[string]string {
+	texts := map[string]string{}
+	for i := range s.Faults {
+		if f := &s.Faults[i]; f.Kind == KeptBeside && f.Default != nil {
+			texts[f.KeptRef().Row()] = *f.Default
+		}
+	}
+	return texts
+}

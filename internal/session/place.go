@@ -4,7 +4,7 @@ package session
 // needs no tree, so that reports, plans and receipts can hold it.
 type Place struct {
 	Session string `json:"session"`
-	Item    int    `json:"item"` // -1 for the session as a whole
+	Item    int    `json:"item"` // position, from 0 in stored order; -1 for the session as a whole
 }
 
 // ItemPlace is the place of the item at index i.
@@ -17,6 +17,9 @@ const TableSessions = "sessions"
 // TableLines is the table of a Ref to a line of a stream that is no item and no
 // session; its key is the line number, from 1.
 const TableLines = "lines"
+
+// TableBackups is the table of a Ref to a record that only a backup of the runtime holds.
+const TableBackups = "backups"
 
 // Ref addresses one record of a store: what a finding points at and what an
 // edit changes. The store itself is known from the context.

@@ -293,10 +293,9 @@ type Retelling struct {
 
 // Trigger is a rule of a database that changes something besides.
 type Trigger struct {
-	Name  string `json:"name"`
-	Table string `json:"table"`
-	When  string `json:"when,omitzero"` // "after insert", "" where it is not known
-	// Function is what it runs and Owner the role whose function that is, of a server.
-	Function string `json:"function,omitzero"`
-	Owner    string `json:"owner,omitzero"`
+	Name     string `json:"name"`
+	Table    string `json:"table"`
+	When     string `json:"when,omitzero"`     // `after insert` and the like; left out where it is not known
+	Function string `json:"function,omitzero"` // the function that it runs, with its schema; of a server only
+	Owner    string `json:"owner,omitzero"`    // the role whose function that is; of a server only
 }

@@ -55,8 +55,8 @@ type Prologue func(call *session.Call) (title string, items []session.Item)
 
 // Options are what a caller may ask of every adapter. Each is about reading less or more, and an
 // adapter that cannot honour one reads as without it: Only is known to docker agent, the event stores
-// and Claude Code; Keep, Since and Live to stores on a server; Deep to what is in a database; Brief to
-// docker agent, the event stores and Claude Code; Newest and Counted to Claude Code; Bodies to the event
+// and stores of files; Keep, Since and Live to stores on a server; Deep to what is in a database; Brief to
+// docker agent, the event stores and stores of files; Newest and Counted to stores of files; Bodies to the event
 // stores; Progress to all.
 type Options struct {
 	// Only is the id of the one session whose tree is wanted, or how its id begins; "" for

@@ -246,6 +246,8 @@ func (b *builder) isUnsent(s *rules.Subject, item int) (unsent bool, why string)
 		return true, "the runtime skips it"
 	case !it.OnWire():
 		return true, "" // its flags say why
+	case it.Passed:
+		return true, "the runtime passes over it"
 	case s.LeavesOut(item) && len(it.Results) == 0:
 		return true, "the runtime leaves out what comes between a call and its result at the end"
 	case s.LeavesOut(item):
@@ -275,7 +277,7 @@ type Masking struct {
 // Masked is a call or a result that the model sees otherwise than it is stored.
 type Masked struct {
 	Item   int    `json:"item"`
-	Call   string `json:"call"` // the call's id
+	Call   string `json:"call"` // the id of the call
 	Name   string `json:"-"`    // of the tool, "" when no call of the session has that id
 	Result string `json:"-"`    // of a call: the text that is sent as its result, "" where the call is left out
 }
@@ -473,8 +475,8 @@ func (p *Part) addRejection(rule, text string, profile *rules.Profile) {
 
 // Rejection is a place where a provider refuses the request.
 type Rejection struct {
-	Rules []string `json:"rules,omitempty"` // of the findings that are about the place
-	Error string   `json:"error,omitzero"`  // in the words of the provider, "" when they are not known
+	Rules []string `json:"rules,omitempty"` // rules whose findings are about the place
+	Error string   `json:"error,omitzero"`  // in the words of the provider; left out when they are not known
 }
 
 // explained are the findings about pairs that a rejection speaks for, and the
@@ -522,8 +524,8 @@ func (said *explained) rejectPart(s *rules.Subject, r *Request, p *Part, o *rule
 // Renaming is an id of a call or the name of a tool that the provider does not
 // take, and what an adapter sends instead, everywhere in the request.
 type Renaming struct {
-	From string `json:"from"`
-	To   string `json:"to"`
+	From string `json:"from"` // an id of a call or the name of a tool that the provider does not take
+	To   string `json:"to"`   // what an adapter sends instead, wherever it occurs
 }
 
 // noteRenamings says at every part which of its ids and names are sent otherwise.

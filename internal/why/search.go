@@ -35,10 +35,12 @@ func (a fit) compareFit(b fit) int {
 // Searched is a store that was searched.
 type Searched struct {
 	Store    string `json:"store"`
-	Sessions int    `json:"sessions"`         // root sessions
-	Trouble  string `json:"trouble,omitzero"` // why not all of it was read, "" if it was
-	Left     int    `json:"left,omitzero"`    // older root sessions that were not read, because newer ones are likelier
-	Foreign  bool   `json:"foreign,omitzero"` // the error is of another runtime
+	Sessions int    `json:"sessions"`         // root sessions in it that were read
+	Trouble  string `json:"trouble,omitzero"` // why not all of it was read; left out when it was
+	Left     int    `json:"left,omitzero"`    // older root sessions that were not read, because the store is large; else left out
+	// true when the error is of another runtime than the one that the store is of, so that only ids
+	// were looked for; else left out
+	Foreign bool `json:"foreign,omitzero"`
 }
 
 // Search remembers of every session that passes by how it fits the question.

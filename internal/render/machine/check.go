@@ -12,80 +12,99 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// The keys of every document stand in docs/json.md; a test compares them.
+// What a comment on a field says stands in docs/schema, which a test makes of these types.
 
 const checkSchema = "sessctl.check/1"
 
 type checkDocument struct {
-	Schema   string           `json:"schema"`
-	Tool     render.Tool      `json:"tool"`
-	Stores   []jsonStore      `json:"stores"`
-	Findings []jsonFinding    `json:"findings"`
-	Requests []jsonRequest    `json:"requests,omitempty"`
+	Schema   string        `json:"schema"`
+	Tool     render.Tool   `json:"tool"`
+	Stores   []jsonStore   `json:"stores"`   // what was checked
+	Findings []jsonFinding `json:"findings"` // one for each rule and cause: a leak of five messages is one finding
+	// with `--explain-request`: what each provider answers to the next request of the session
+	Requests []jsonRequest `json:"requests,omitempty"`
+	// stores that could not be read, or not to their end; left out when there is none
 	Unread   []render.Unread  `json:"unread,omitempty"`
-	Baseline *render.Baseline `json:"baseline,omitzero"`
+	Baseline *render.Baseline `json:"baseline,omitzero"` // with a baseline; else left out
 	Summary  jsonSummary      `json:"summary"`
-	ExitCode int              `json:"exit_code"`
+	ExitCode int              `json:"exit_code"` // of the program: docs/exit-codes.md
 }
 
 type jsonStore struct {
-	Path       string    `json:"path"`
-	Kind       string    `json:"kind"`
-	Generation string    `json:"generation,omitzero"`
-	Bytes      int64     `json:"bytes"`
-	Sessions   int       `json:"sessions"` // sub-sessions included
-	Roots      int       `json:"roots"`
-	Items      int       `json:"items"`
-	Compared   *int      `json:"compared,omitzero"`
-	Writer     string    `json:"writer"`
+	Path       string `json:"path"`                // as it was named; `-` is standard input
+	Kind       string `json:"kind"`                // what `--store` takes: `sessctl stores` lists all
+	Generation string `json:"generation,omitzero"` // of the schema: `018`
+	Bytes      int64  `json:"bytes"`               // size of the file
+	Sessions   int    `json:"sessions"`            // sessions that were checked, sub-sessions included
+	Roots      int    `json:"roots"`               // trees that were checked
+	Items      int    `json:"items"`               // items that were checked
+	Compared   *int   `json:"compared,omitzero"`   // `replay --against` only: how many of them are in the recording
+	Writer     string `json:"writer"`              // whether the runtime has the store open: `live`, `dead` or `unknown`
+	// the profiles that requests were checked against, joined by commas; left out when no session has
+	// a next request
 	Profile    string    `json:"profile,omitzero"`
-	Profiles   []jsonUse `json:"profiles,omitempty"`
-	Incomplete string    `json:"incomplete,omitzero"`
+	Profiles   []jsonUse `json:"profiles,omitempty"`  // each of them
+	Incomplete string    `json:"incomplete,omitzero"` // why the result does not cover everything; left out when it does
 }
 
 type jsonFinding struct {
-	Type          string          `json:"type,omitzero"` // in ndjson only
-	Rule          string          `json:"rule"`
-	Name          string          `json:"name"`
-	Severity      string          `json:"severity"`
-	Store         string          `json:"store"`
-	Session       string          `json:"session,omitzero"`
-	Root          string          `json:"root,omitzero"`
-	Item          *int            `json:"item,omitzero"`
-	Items         []int           `json:"items,omitempty"`
-	Count         int             `json:"count,omitzero"`
-	Key           string          `json:"key"`
-	Agent         string          `json:"agent,omitzero"`
-	Call          string          `json:"call,omitzero"`
-	Profile       string          `json:"profile,omitzero"`
-	Message       string          `json:"message"`
+	Type     string `json:"type,omitzero"`    // in ndjson only
+	Rule     string `json:"rule"`             // its id: `SC701`
+	Name     string `json:"name"`             // of the rule: `leak-duplicate`
+	Severity string `json:"severity"`         // `error`, `warning` or `info`
+	Store    string `json:"store"`            // path of the store
+	Session  string `json:"session,omitzero"` // the session that it is about; left out when it is about the whole store
+	Root     string `json:"root,omitzero"`    // root session of the tree; left out together with `session`
+	// position of the first item named, from 0 in stored order; left out when the whole session is
+	// meant
+	Item  *int  `json:"item,omitzero"`
+	Items []int `json:"items,omitempty"` // all positions that the finding names
+	// how many records, parts of messages or the like it counts; left out when it counts nothing but
+	// `items`
+	Count   int    `json:"count,omitzero"`
+	Key     string `json:"key"`              // the record: `session_items/17`
+	Agent   string `json:"agent,omitzero"`   // whose item it is; left out when there is none
+	Call    string `json:"call,omitzero"`    // id of the call; left out when there is none
+	Profile string `json:"profile,omitzero"` // the profile for which it is worst; left out when no provider is asked
+	// for people; never holds what a message says, and `…` where `text` quotes a value of a wrong
+	// form
+	Message string `json:"message"`
+	// what that provider answers to the next request (to a warning: what some of its models or servers
+	// answer); left out when it accepts it or its words are not known
 	ProviderError string          `json:"provider_error,omitzero"`
-	Judged        []jsonJudgement `json:"judged,omitempty"`
-	Eased         string          `json:"eased,omitzero"`
-	Unloads       bool            `json:"unloads,omitzero"`
-	Sent          string          `json:"sent,omitzero"`
-	Fingerprint   string          `json:"fingerprint"`
-	Known         bool            `json:"known,omitzero"`
-	Related       []jsonPlace     `json:"related,omitempty"`
-	Twins         []jsonPlace     `json:"twins,omitempty"`
-	Fix           *Fix            `json:"fix,omitzero"`
+	Judged        []jsonJudgement `json:"judged,omitempty"` // with several profiles: each for which it is a finding
+	// which runtimes, all that read the store, hide this error: they send something else instead; left
+	// out when they do not
+	Eased string `json:"eased,omitzero"`
+	// true when the runtime fails to load the session because of it, else left out
+	Unloads bool `json:"unloads,omitzero"`
+	// what an adapter for the profile sends instead of what is stored; left out when nothing is
+	Sent string `json:"sent,omitzero"`
+	// the same in every run, also after the record has moved within its tree (in a canonical stream:
+	// as long as it keeps its place in its session)
+	Fingerprint string      `json:"fingerprint"`
+	Known       bool        `json:"known,omitzero"`    // true for a finding of the baseline, else left out
+	Related     []jsonPlace `json:"related,omitempty"` // further items of the same defect
+	Twins       []jsonPlace `json:"twins,omitempty"`   // copies of leaked items, which stay where they are
+	Fix         *Fix        `json:"fix,omitzero"`      // what would put it right; left out when there is nothing to repair
 }
 
 type jsonPlace struct {
 	Session string `json:"session"`
-	Item    *int   `json:"item,omitzero"`
+	Item    *int   `json:"item,omitzero"` // left out when the whole session is meant
 }
 
 // Fix is what would put a finding right.
 type Fix struct {
-	Title  string `json:"title"`
-	Safety string `json:"safety"`
-	// Allow are the words of --allow that it needs.
-	Allow []string `json:"allow,omitempty"`
+	Title string `json:"title"` // what a repair would do
+	// `lossless`, `kept`, `lossy`, or `manual`: what you have to do yourself, or why a repair cannot
+	// do it
+	Safety string   `json:"safety"`
+	Allow  []string `json:"allow,omitempty"` // the words of `--allow` that it needs; left out when a repair makes it without
 }
 
 type jsonSummary struct {
-	Sessions int `json:"sessions"`
+	Sessions int `json:"sessions"` // of all stores
 	Items    int `json:"items"`
 	render.Severities
 	Seconds float64 `json:"seconds"`
@@ -151,11 +170,13 @@ type checkSummary struct {
 	Schema string      `json:"schema"`
 	Tool   render.Tool `json:"tool"`
 	jsonSummary
-	Stores   []jsonStore      `json:"stores"`
-	Requests []jsonRequest    `json:"requests,omitempty"`
+	Stores []jsonStore `json:"stores"` // what was checked
+	// with `--explain-request`: what each provider answers to the next request of the session
+	Requests []jsonRequest `json:"requests,omitempty"`
+	// stores that could not be read, or not to their end; left out when there is none
 	Unread   []render.Unread  `json:"unread,omitempty"`
-	Baseline *render.Baseline `json:"baseline,omitzero"`
-	ExitCode int              `json:"exit_code"`
+	Baseline *render.Baseline `json:"baseline,omitzero"` // with a baseline; else left out
+	ExitCode int              `json:"exit_code"`         // of the program: docs/exit-codes.md
 }
 
 // checkLines prints each finding at once, on a line of its own.
@@ -226,29 +247,34 @@ func placeObject(p session.Place) jsonPlace { return jsonPlace{p.Session, itemIn
 
 // jsonUse says for how many sessions a profile was the judge.
 type jsonUse struct {
-	Name     string `json:"name"`
-	Sessions int    `json:"sessions"`
-	Why      string `json:"why,omitzero"`
+	Name     string `json:"name"`         // see docs/profiles.md
+	Sessions int    `json:"sessions"`     // sessions that were checked against it
+	Why      string `json:"why,omitzero"` // what in the sessions points to it; left out when `--profile` named it
 }
 
 // jsonJudgement is how one of several profiles minds a finding.
 type jsonJudgement struct {
 	Profile       string `json:"profile"`
-	Severity      string `json:"severity"`
-	ProviderError string `json:"provider_error,omitzero"`
+	Severity      string `json:"severity"`                // how much
+	ProviderError string `json:"provider_error,omitzero"` // what it answers
 }
 
 // jsonRequest is what a provider answers to the next request of a session.
 type jsonRequest struct {
-	Store   string   `json:"store"`
-	Profile string   `json:"profile"`
-	Why     string   `json:"why,omitzero"`
-	Verdict string   `json:"verdict"`
-	Voice   string   `json:"voice,omitzero"`
-	Error   string   `json:"error,omitzero"`
-	Item    *int     `json:"item,omitzero"`
-	Rules   []string `json:"rules,omitempty"`
-	Closed  bool     `json:"closed,omitzero"`
+	Store   string `json:"store"`
+	Profile string `json:"profile"`
+	Why     string `json:"why,omitzero"` // what in the session points to the profile; left out when `--profile` named it
+	Verdict string `json:"verdict"`      // `accept`, `risk` (some models or servers refuse it) or `reject`
+	// where several agents share the session: whose request is meant, if not that of the agent that
+	// goes on; else left out
+	Voice string `json:"voice,omitzero"`
+	// in the words of the provider; left out when it accepts, or when its words are not known
+	Error string `json:"error,omitzero"`
+	// where it refuses: for a call without a result after it, the call; left out when the whole
+	// request is meant
+	Item   *int     `json:"item,omitzero"`
+	Rules  []string `json:"rules,omitempty"` // rules whose findings are about the place
+	Closed bool     `json:"closed,omitzero"` // true for a sub-session that is never sent to a model again, else left out
 }
 
 // ProfileNames are the names of those who judged the requests of a store.

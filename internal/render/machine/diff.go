@@ -15,62 +15,70 @@ type diffDocument struct {
 	Schema   string        `json:"schema"`
 	Tool     render.Tool   `json:"tool"`
 	Stores   diffStores    `json:"stores"`
-	Sessions []diffSession `json:"sessions"`
+	Sessions []diffSession `json:"sessions"` // those that differ, tree by tree: as B has them, then those that are gone
 	Summary  diffSummary   `json:"summary"`
-	ExitCode int           `json:"exit_code"`
+	ExitCode int           `json:"exit_code"` // of the program: docs/exit-codes.md
 }
 
 type diffStores struct {
-	A diffStore `json:"a"`
-	B diffStore `json:"b"`
+	A diffStore `json:"a"` // the store before
+	B diffStore `json:"b"` // the store after
 }
 
 type diffStore struct {
-	Path       string `json:"path"`
+	Path       string `json:"path"` // as it was named
 	Kind       string `json:"kind"`
 	Generation string `json:"generation,omitzero"`
 	Bytes      int64  `json:"bytes"`
-	Roots      int    `json:"roots"`
-	Orphans    int    `json:"orphans,omitzero"`
-	Incomplete string `json:"incomplete,omitzero"`
+	Roots      int    `json:"roots"`               // session trees in it
+	Orphans    int    `json:"orphans,omitzero"`    // records that belong to no session; left out for none, and with `--session`
+	Incomplete string `json:"incomplete,omitzero"` // why not everything could be read; left out when it was
 }
 
 type diffSession struct {
-	ID       string       `json:"id"`
-	Root     string       `json:"root"`
-	Change   diff.Change  `json:"change"`
-	From     string       `json:"from,omitzero"`
-	Into     string       `json:"into,omitzero"`
+	ID     string      `json:"id"`
+	Root   string      `json:"root"`   // root session of the tree, as B has it, else as A
+	Change diff.Change `json:"change"` // `added`, `gone` or `changed`
+	// of an added session that has items of other ones: the session that most of them were in
+	From string `json:"from,omitzero"`
+	// of a session that is gone and whose items all moved: the session that most of them are in
+	Into string `json:"into,omitzero"`
+	// items that are in another session now, where they are listed; left out for none
 	MovedOut int          `json:"moved_out,omitzero"`
-	Fields   []diff.Field `json:"fields,omitempty"`
-	Items    []diffItem   `json:"items,omitempty"`
+	Fields   []diff.Field `json:"fields,omitempty"` // what changed in the session itself
+	Items    []diffItem   `json:"items,omitempty"`  // as B has them, then those that are gone
 }
 
 type diffItem struct {
-	Change      diff.Change `json:"change"`
-	A           *diffPlace  `json:"a,omitzero"`
-	B           *diffPlace  `json:"b,omitzero"`
-	Kind        string      `json:"kind"`
-	Role        string      `json:"role,omitzero"`
-	Agent       string      `json:"agent,omitzero"`
-	Child       string      `json:"child,omitzero"`
-	Calls       []string    `json:"calls,omitempty"`
-	Results     []string    `json:"results,omitempty"`
-	Twin        *diffPlace  `json:"twin,omitzero"`
-	Differences []string    `json:"differences,omitempty"`
-	Text        string      `json:"text,omitzero"`
-	TextBefore  string      `json:"text_before,omitzero"`
+	Change  diff.Change `json:"change"`            // `added`, `gone`, `moved` or `changed`
+	A       *diffPlace  `json:"a,omitzero"`        // where it stood; left out for an added item
+	B       *diffPlace  `json:"b,omitzero"`        // where it is; left out for one that is gone
+	Kind    string      `json:"kind"`              // `message`, `sub_session`, `summary` or `other`
+	Role    string      `json:"role,omitzero"`     // left out for what is no message
+	Agent   string      `json:"agent,omitzero"`    // left out when there is none
+	Child   string      `json:"child,omitzero"`    // id of the sub-session, for `sub_session`
+	Calls   []string    `json:"calls,omitempty"`   // ids; left out when there are none
+	Results []string    `json:"results,omitempty"` // ids of the calls answered; left out when there are none
+	// a message of B that says the same: of one that is gone the copy that stayed, of an added one of
+	// an agent what another session of the tree has too
+	Twin *diffPlace `json:"twin,omitzero"`
+	// what changed: members of the canonical stream (`text`, `time`), JSON pointers to members of the
+	// stored record (`/cost`), or `record` for something else in it; never values. A moved item may
+	// have some, too
+	Differences []string `json:"differences,omitempty"`
+	Text        string   `json:"text,omitzero"`        // with `--full` only: its text, or that of its results, as B has it, else as A
+	TextBefore  string   `json:"text_before,omitzero"` // with `--full` only: what A has, where that differs
 }
 
 type diffPlace struct {
 	session.Place
-	Key string `json:"key"`
+	Key string `json:"key"` // the record, as `key` of a finding
 }
 
 type diffSummary struct {
-	Roots    diff.Counts    `json:"roots"`
-	Sessions diff.Counts    `json:"sessions"`
-	Items    diffItemCounts `json:"items"`
+	Roots    diff.Counts    `json:"roots"`    // session trees
+	Sessions diff.Counts    `json:"sessions"` // sessions, sub-sessions included
+	Items    diffItemCounts `json:"items"`    // items, those of added and gone sessions among them
 }
 
 type diffItemCounts struct {

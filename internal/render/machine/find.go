@@ -14,33 +14,34 @@ import (
 const findSchema = "sessctl.find/1"
 
 type foundHit struct {
-	Type    string      `json:"type,omitzero"` // in ndjson only
-	Store   string      `json:"store"`
-	Root    string      `json:"root"`
-	Session string      `json:"session"`
-	Title   string      `json:"title,omitzero"` // of the root
-	Path    []string    `json:"path"`
-	Item    int         `json:"item"`
-	Role    string      `json:"role,omitzero"`
-	Agent   string      `json:"agent,omitzero"`
-	Time    time.Time   `json:"time,omitzero"`
-	Part    string      `json:"part"`
-	Tool    string      `json:"tool,omitzero"`
-	Line    string      `json:"line,omitzero"`
-	Marks   [][2]int    `json:"marks,omitzero"`
-	Around  []foundNear `json:"around,omitzero"`
+	Type    string `json:"type,omitzero"`  // in ndjson only
+	Store   string `json:"store"`          // path of the store
+	Root    string `json:"root"`           // id of the root session
+	Session string `json:"session"`        // where the message is
+	Title   string `json:"title,omitzero"` // of the root session; left out when it has none
+	// the agents from the root to the session; the beginning of a session's id where none is known
+	Path   []string    `json:"path"`
+	Item   int         `json:"item"`            // place in the session
+	Role   string      `json:"role,omitzero"`   // left out for what is no message
+	Agent  string      `json:"agent,omitzero"`  // left out when the store does not say
+	Time   time.Time   `json:"time,omitzero"`   // left out when it is not known
+	Part   string      `json:"part"`            // where the first word is: `text`, `reasoning`, `calls`, `results` or `files`
+	Tool   string      `json:"tool,omitzero"`   // of a call or a result
+	Line   string      `json:"line,omitzero"`   // the line with it, of at most 400 bytes around it; left out with `--redact`
+	Marks  [][2]int    `json:"marks,omitzero"`  // where the words are in `line`: first byte, and the byte after the last
+	Around []foundNear `json:"around,omitzero"` // with `--context`: the messages before and after
 }
 
 type foundNear struct {
-	Item  int    `json:"item"`
-	Agent string `json:"agent,omitzero"`
-	Line  string `json:"line"`
+	Item  int    `json:"item"`           // place in the session
+	Agent string `json:"agent,omitzero"` // left out when the store does not say
+	Line  string `json:"line"`           // how it begins
 }
 
 type foundTotals struct {
-	Messages int `json:"messages"`
-	Shown    int `json:"shown"`
-	ExitCode int `json:"exit_code"`
+	Messages int `json:"messages"`  // that were found
+	Shown    int `json:"shown"`     // that are in `hits`: see `--limit`
+	ExitCode int `json:"exit_code"` // of the program: docs/exit-codes.md
 }
 
 type foundDocument struct {

@@ -1,5 +1,5 @@
 // Package machine prints what commands say to programs: JSON, as one document or an object
-// a line. Its structs are frozen: docs/json.md has their keys, and a test compares them.
+// a line. Its structs are frozen: docs/schema is made of them and of the comments on their fields.
 package machine
 
 import (

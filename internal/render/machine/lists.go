@@ -18,24 +18,25 @@ import (
 const lsSchema = "sessctl.ls/1"
 
 type lsRow struct {
-	Type        string             `json:"type,omitzero"` // in ndjson only
-	Store       string             `json:"store"`
-	ID          string             `json:"id"`
-	Parent      string             `json:"parent,omitzero"`
-	Title       string             `json:"title,omitzero"`
-	Created     time.Time          `json:"created,omitzero"`
-	Updated     time.Time          `json:"updated,omitzero"`
-	Items       *int               `json:"items,omitzero"`
-	SubSessions int                `json:"sub_sessions"`
-	Agents      []string           `json:"agents,omitzero"`
-	Health      *render.Severities `json:"health,omitzero"`
+	Type        string    `json:"type,omitzero"` // in ndjson only
+	Store       string    `json:"store"`         // path of the store
+	ID          string    `json:"id"`
+	Parent      string    `json:"parent,omitzero"`  // left out for a root session
+	Title       string    `json:"title,omitzero"`   // left out when it has none
+	Created     time.Time `json:"created,omitzero"` // left out when it is not known
+	Updated     time.Time `json:"updated,omitzero"` // left out when it is not known
+	Items       *int      `json:"items,omitzero"`   // of this session alone; left out where they were not counted
+	SubSessions int       `json:"sub_sessions"`     // below it, at any depth
+	Agents      []string  `json:"agents,omitzero"`  // that spoke in it; for a root session, in its whole tree
+	// findings in it; for a root session, in its whole tree; left out where it was not read
+	Health *render.Severities `json:"health,omitzero"`
 }
 
 type lsDocument struct {
 	Schema   string      `json:"schema"`
 	Tool     render.Tool `json:"tool"`
 	Sessions []lsRow     `json:"sessions"`
-	ExitCode int         `json:"exit_code"`
+	ExitCode int         `json:"exit_code"` // of the program: docs/exit-codes.md
 }
 
 // lsSummary is the last line of ndjson.
@@ -43,8 +44,8 @@ type lsSummary struct {
 	Type     string      `json:"type"`
 	Schema   string      `json:"schema"`
 	Tool     render.Tool `json:"tool"`
-	Sessions int         `json:"sessions"`
-	ExitCode int         `json:"exit_code"`
+	Sessions int         `json:"sessions"`  // lines before this one
+	ExitCode int         `json:"exit_code"` // of the program: docs/exit-codes.md
 }
 
 // PrintSessions prints one document.
@@ -104,18 +105,18 @@ type storesDocument struct {
 }
 
 type jsonKind struct {
-	Kind   string         `json:"kind"`
-	Title  string         `json:"title"`
-	Places []jsonLocation `json:"places"`
+	Kind   string         `json:"kind"`   // what `--store` takes
+	Title  string         `json:"title"`  // for people
+	Places []jsonLocation `json:"places"` // where its runtime keeps such stores
 }
 
 type jsonLocation struct {
 	Path       string `json:"path"`
-	Found      bool   `json:"found"`
-	Generation string `json:"generation,omitzero"`
+	Found      bool   `json:"found"`               // whether a file is there
+	Generation string `json:"generation,omitzero"` // left out, as the next two, when there is no store that can be read
 	Bytes      int64  `json:"bytes,omitzero"`
 	Writer     string `json:"writer,omitzero"`
-	Error      string `json:"error,omitzero"`
+	Error      string `json:"error,omitzero"` // why the file cannot be read as a store
 }
 
 // PrintStores prints the same as a document.
@@ -135,7 +136,7 @@ func PrintStores(w io.Writer, tool render.Tool, kinds []render.KnownKind) error 
 type configDocument struct {
 	Schema   string           `json:"schema"`
 	Tool     render.Tool      `json:"tool"`
-	File     string           `json:"file,omitzero"`
+	File     string           `json:"file,omitzero"` // the configuration file; left out when there is none
 	Settings []config.Setting `json:"settings"`
 }
 
@@ -153,13 +154,13 @@ type explainDocument struct {
 type jsonRule struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
-	Title    string `json:"title"`
+	Title    string `json:"title"` // one line
 	Severity string `json:"severity"`
-	Safety   string `json:"safety"`
-	Allow    string `json:"allow,omitzero"`
-	Deep     bool   `json:"deep"`
-	Since    string `json:"since,omitzero"`
-	Page     string `json:"page,omitzero"`
+	Safety   string `json:"safety"`         // of the default repair: `none`, `lossless`, `kept`, `lossy` or `manual`
+	Allow    string `json:"allow,omitzero"` // the word of `--allow` with which it has a repair; left out when there is none
+	Deep     bool   `json:"deep"`           // whether it finds anything only with `--deep`
+	Since    string `json:"since,omitzero"` // the version that it came with
+	Page     string `json:"page,omitzero"`  // its page as Markdown; left out in the list of all rules
 }
 
 // PrintRules prints rules as a document.

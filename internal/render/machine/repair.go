@@ -14,24 +14,34 @@ import (
 const repairSchema = "sessctl.repair/1"
 
 type repairDocument struct {
-	Schema   string            `json:"schema"`
-	Tool     render.Tool       `json:"tool"`
-	Plan     jsontext.Value    `json:"plan"`
+	Schema string      `json:"schema"`
+	Tool   render.Tool `json:"tool"`
+	// what the repair does, as `--plan-out` saves it; its `trees` are empty when there is nothing to
+	// repair
+	Plan jsontext.Value `json:"plan"`
+	// those of the database that its runtime does not make; left out when there is none
 	Triggers []session.Trigger `json:"triggers,omitempty"`
-	Applied  bool              `json:"applied"`
-	Output   string            `json:"output,omitzero"`
-	Backup   string            `json:"backup,omitzero"`
-	Receipt  string            `json:"receipt,omitzero"`
-	Ledger   *repair.Ledger    `json:"ledger,omitzero"`
-	LeftOut  []repair.LeftOut  `json:"left_out,omitempty"`
-	Left     jsonLeft          `json:"left"`
-	ExitCode int               `json:"exit_code"`
+	Applied  bool              `json:"applied"`         // whether the plan was carried out
+	Output   string            `json:"output,omitzero"` // the repaired copy; left out for a repair in place
+	// the copy of the store as it was; left out when nothing was changed, or with `output`
+	Backup string `json:"backup,omitzero"`
+	// what `sessctl undo` takes, in the form that docs/repair.md shows; left out when nothing was
+	// changed
+	Receipt string         `json:"receipt,omitzero"`
+	Ledger  *repair.Ledger `json:"ledger,omitzero"` // what became of the items; left out when nothing was changed
+	// sessions that the plan repairs and that stayed as they were, with all of their sub-sessions,
+	// because their repair failed; left out when there is none
+	LeftOut []repair.LeftOut `json:"left_out,omitempty"`
+	// findings that remain, of which some may be there only after the repair; those of sessions in
+	// `left_out` included
+	Left     jsonLeft `json:"left"`
+	ExitCode int      `json:"exit_code"` // of the program: docs/exit-codes.md
 }
 
 // jsonLeft counts what a check finds besides the planned repairs.
 type jsonLeft struct {
 	render.Severities
-	Refused int `json:"refused"` // sessions
+	Refused int `json:"refused"` // sessions whose next request a provider would still refuse because of what is left
 }
 
 func leftOf(found []*check.Finding) jsonLeft {

@@ -20,7 +20,7 @@ const replaySchema = "sessctl.replay/1"
 // replayDocument is a head, a list that is written while the events come, and an end.
 type replayDocument struct {
 	replayHead
-	Events []replayEvent `json:"events"`
+	Events []replayEvent `json:"events"` // what was recorded, row by row
 	replayTail
 }
 
@@ -28,49 +28,66 @@ type replayHead struct {
 	Schema string       `json:"schema"`
 	Tool   render.Tool  `json:"tool"`
 	Source replaySource `json:"source"`
-	Model  string       `json:"model"`
+	Model  string       `json:"model"` // the persistence model that decides: `auto`, `depth` or `session-id`; see docs/replay.md
 }
 
 type replaySource struct {
-	Path string `json:"path"`
+	Path string `json:"path"` // the recording as it was named; `-` is standard input
 }
 
 type replayTail struct {
-	Findings []jsonFinding        `json:"findings"`
+	Findings []jsonFinding        `json:"findings"` // about the recording: `store` is its path, `key` the line, as `events/17`
 	Summary  render.ReplaySummary `json:"summary"`
-	ExitCode int                  `json:"exit_code"`
+	ExitCode int                  `json:"exit_code"` // of the program: docs/exit-codes.md
 }
 
 // replayEvent is a row.
 type replayEvent struct {
-	Type         string         `json:"type,omitzero"` // in ndjson only
-	Line         int64          `json:"line"`
-	LastLine     int64          `json:"last_line,omitzero"`
-	Count        int            `json:"count,omitzero"`
-	Event        string         `json:"event"`
-	Agent        string         `json:"agent,omitzero"`
-	Time         time.Time      `json:"time,omitzero"`
-	From         string         `json:"from,omitzero"`
-	To           string         `json:"to,omitzero"`
-	DepthBefore  int            `json:"depth_before"`
-	Depth        int            `json:"depth"`
-	Frame        []string       `json:"frame,omitempty"`
-	FrameSession string         `json:"frame_session,omitzero"`
-	Action       string         `json:"action,omitzero"`
-	Target       string         `json:"target,omitzero"`
-	Reason       string         `json:"reason"`
-	Call         string         `json:"call,omitzero"`
-	Calls        []string       `json:"calls,omitempty"`
-	Child        string         `json:"child,omitzero"`
-	Role         string         `json:"role,omitzero"`
-	Models       *replayActions `json:"models,omitzero"`
-	Anomaly      string         `json:"anomaly,omitzero"`
+	Type string `json:"type,omitzero"` // in ndjson only
+	Line int64  `json:"line"`          // line of the recording, from 1
+	// the line of the last one, of several events that are shown together; else left out
+	LastLine int64 `json:"last_line,omitzero"`
+	// how many they are; left out for a single one. Without `--all`, equal events in a row are shown
+	// together, and those that decide nothing are left out
+	Count       int       `json:"count,omitzero"`
+	Event       string    `json:"event"`          // its type, as recorded: `message_added`
+	Agent       string    `json:"agent,omitzero"` // who produced it; left out when it is not known
+	Time        time.Time `json:"time,omitzero"`  // left out when it has none
+	From        string    `json:"from,omitzero"`  // of `agent_switching`: the agent before, as recorded; else left out
+	To          string    `json:"to,omitzero"`    // the agent after
+	DepthBefore int       `json:"depth_before"`   // delegations open before the event
+	Depth       int       `json:"depth"`          // and after it
+	// the agents of the delegations that it belongs to, from that of the run on; of an event of the
+	// run's own session the agent alone; left out when it is not known
+	Frame []string `json:"frame,omitempty"`
+	// the session that the innermost of these delegations started; left out in the run's own session
+	// and when it is not known yet
+	FrameSession string `json:"frame_session,omitzero"`
+	// `persist`: stored in the session of the run; `skip`: belongs to a sub-session; left out for an
+	// event that stores nothing
+	Action string `json:"action,omitzero"`
+	// the session that what it stores belongs to; left out when it stores nothing, or when that is not
+	// known
+	Target string `json:"target,omitzero"`
+	Reason string `json:"reason"` // why: docs/json.md explains the words
+	// the call that it is about: the delegation that opens or closes, the call that a result answers;
+	// left out when there is none
+	Call  string   `json:"call,omitzero"`
+	Calls []string `json:"calls,omitempty"` // the calls that a message makes; left out when there are none
+	Child string   `json:"child,omitzero"`  // of `sub_session_completed`: the id of the sub-session; else left out
+	// of a message that begins or is complete: `user`, `assistant` or `tool`; else left out
+	Role   string         `json:"role,omitzero"`
+	Models *replayActions `json:"models,omitzero"` // where the two models do not do the same; else left out
+	// `unmatched-end`: the end of a delegation that is not open; `unmatched-start`: a delegation
+	// without an end is closed here; `begun-inside`: the recording begins inside a delegation, as the
+	// record of its sub-session shows; else left out
+	Anomaly string `json:"anomaly,omitzero"`
 }
 
 // replayActions are what the two models do with an event.
 type replayActions struct {
-	Depth     string `json:"depth"`
-	SessionID string `json:"session-id"`
+	Depth     string `json:"depth"`      // what the depth model does with the event
+	SessionID string `json:"session-id"` // what the other one does; where the automatic model decides, this is its action
 }
 
 // replaySummaryLine is the last line of ndjson.
@@ -78,7 +95,7 @@ type replaySummaryLine struct {
 	Type string `json:"type"`
 	replayHead
 	render.ReplaySummary
-	ExitCode int `json:"exit_code"`
+	ExitCode int `json:"exit_code"` // of the program: docs/exit-codes.md
 }
 
 func headObject(o *render.ReplayRows) replayHead {

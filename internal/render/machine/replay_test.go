@@ -51,9 +51,9 @@ func TestEveryReasonOfAnEventHasItsName(t *testing.T) {
 	}
 }
 
-// TestEveryAnomalyHasItsName: one which the page explains, if an event may have it.
+// TestEveryAnomalyHasItsName: one which the schema explains, if an event may have it.
 func TestEveryAnomalyHasItsName(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/json.md")
+	page, err := os.ReadFile("../../../docs/schema/replay.json")
 	if err != nil {
 		t.Fatal(err)
 	}

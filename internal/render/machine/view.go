@@ -18,54 +18,71 @@ import (
 const viewSchema = "sessctl.view/1"
 
 type viewDocument struct {
-	Schema     string        `json:"schema"`
-	Store      viewStore     `json:"store"`
-	Session    viewSession   `json:"session"`
-	Viewer     *viewViewer   `json:"viewer,omitzero"` // the only one that was asked for
-	Viewers    []keyedViewer `json:"viewers,omitempty"`
-	Models     []string      `json:"models,omitempty"`    // that are compared
-	Recomputed bool          `json:"recomputed,omitzero"` // token sets were computed from paths
-	Unreadable int           `json:"unreadable,omitzero"` // events for which that was not possible
-	Tokens     []tokenHolder `json:"tokens,omitempty"`    // with --tokens
-	Events     []viewEvent   `json:"events"`
-	Lanes      *viewLanes    `json:"lanes,omitzero"`   // with --lanes
-	Borders    []viewBorder  `json:"borders,omitzero"` // with --isolation
-	Profile    *recipient    `json:"profile,omitzero"`
-	Request    []requestPart `json:"request,omitempty"`
-	Verdict    *verdict      `json:"verdict,omitzero"`
+	Schema  string        `json:"schema"`
+	Store   viewStore     `json:"store"`
+	Session viewSession   `json:"session"`
+	Viewer  *viewViewer   `json:"viewer,omitzero"`   // with `--branch`, or `--agent` where that finds one viewer: whose view it is
+	Viewers []keyedViewer `json:"viewers,omitempty"` // with `--all`, or where there are several viewers: each
+	// with `--compare-visibility`: the two that are compared; `events` are then those on which they
+	// disagree about a viewer
+	Models []string `json:"models,omitempty"`
+	// true where token sets were computed from paths: they are exact up to renaming only; else left
+	// out
+	Recomputed bool `json:"recomputed,omitzero"`
+	// events whose path no set could be computed from, so that everybody sees them; left out when
+	// there are none
+	Unreadable int           `json:"unreadable,omitzero"`
+	Tokens     []tokenHolder `json:"tokens,omitempty"` // with `--tokens`: who held which tokens in which run
+	Events     []viewEvent   `json:"events"`           // in reading order: those of a sub-session come after the item that refers to it
+	Lanes      *viewLanes    `json:"lanes,omitzero"`   // with `--lanes`: what happened between agents
+	// with `--isolation`: what crossed the border of each delegation; `events` is empty then
+	Borders []viewBorder  `json:"borders,omitzero"`
+	Profile *recipient    `json:"profile,omitzero"`  // with `--model-input`: the provider whose request is shown
+	Request []requestPart `json:"request,omitempty"` // with `--model-input`: what is sent, part by part
+	Verdict *verdict      `json:"verdict,omitzero"`  // with `--model-input`: what becomes of the request as it is stored
 }
 
 type viewStore struct {
 	Path string `json:"path"`
 	Kind string `json:"kind"`
-	Read string `json:"read,omitzero"` // how, where one session was asked for
+	// `by index` if only this session's tree was read (docs/stores/docker-agent.md); else why the
+	// store was read in full, left out where nothing else was possible
+	Read string `json:"read,omitzero"`
 }
 
 type viewSession struct {
 	ID     string `json:"id"`
-	Title  string `json:"title,omitzero"`
-	Agent  string `json:"agent,omitzero"`
-	Parent string `json:"parent,omitzero"`
+	Title  string `json:"title,omitzero"`  // left out when it has none
+	Agent  string `json:"agent,omitzero"`  // its agent; left out when it is not known
+	Parent string `json:"parent,omitzero"` // left out for a root session
 }
 
 type viewEvent struct {
-	Item       int         `json:"item"`
-	ID         string      `json:"id"`
-	Session    string      `json:"session"`
-	Depth      int         `json:"depth"`
-	Agent      string      `json:"agent,omitzero"`
-	Role       string      `json:"role,omitzero"`
+	Item    int    `json:"item"`           // position in its session, from 0 in stored order
+	ID      string `json:"id"`             // the record, as `key` of a finding
+	Session string `json:"session"`        // the session that holds it
+	Depth   int    `json:"depth"`          // delegations that were open: 0 for the session's own items
+	Agent   string `json:"agent,omitzero"` // left out when there is none
+	Role    string `json:"role,omitzero"`  // `user`, `assistant`, `tool` or `system`; left out for what is no message
+	// left out when there is none; an object where the store has a set of tokens or forks
 	Branch     branchLabel `json:"branch,omitzero"`
-	Tokens     branch.Set  `json:"tokens,omitzero"` // that were computed from the branch
-	Invocation string      `json:"invocation,omitzero"`
-	Kind       string      `json:"kind"`
-	Child      string      `json:"child,omitzero"` // of sub_session
-	Calls      []string    `json:"calls,omitempty"`
-	Results    []string    `json:"results,omitempty"`
-	Text       string      `json:"text,omitzero"`    // only with --full
-	Visible    any         `json:"visible,omitzero"` // a boolean, or objects by viewer, by model, or by both
-	Reason     string      `json:"reason,omitzero"`
-	Rules      []string    `json:"rules,omitempty"`
+	Tokens     branch.Set  `json:"tokens,omitzero"`     // the token set that was computed for it
+	Invocation string      `json:"invocation,omitzero"` // left out when there is none
+	Kind       string      `json:"kind"`                // `message`, `sub_session`, `summary` or `other`
+	Child      string      `json:"child,omitzero"`      // id of the sub-session, for `sub_session`
+	Calls      []string    `json:"calls,omitempty"`     // ids; left out when there are none
+	Results    []string    `json:"results,omitempty"`   // ids of the calls answered; left out when there are none
+	// with `--full` only: the text of a message or summary, or of a tool message's results
+	Text string `json:"text,omitzero"`
+	// with a viewer, and at most 50 of them. For `viewer`, a boolean; for `viewers`, an object from
+	// their keys to `{"visible":…,"reason":…}`. With `models`, that is an object from the models
+	// to such pairs, for `viewer` as well as inside the object of `viewers`
+	Visible any `json:"visible,omitzero"`
+	// for `viewer`: `root`, `ancestor`, `own`, `unbranched-viewer`, `other-invocation`, `sibling`,
+	// `child`, `unrelated`, `archived`, `scope`, `rewound`, `compacted`, `hidden-kind`,
+	// `token-subset`, `token-missing`, `fork-disjoint`, `own-session` or `other-session`
+	Reason string   `json:"reason,omitzero"`
+	Rules  []string `json:"rules,omitempty"` // rules whose findings name the item
 }
 
 // PrintView prints a view as one document.
@@ -153,45 +170,64 @@ func wholeText(r *view.Row) string {
 
 // requestPart is one part of what the next run sends.
 type requestPart struct {
-	Message  *int             `json:"message,omitzero"`
-	Messages int              `json:"messages,omitzero"` // when it is several
-	Role     string           `json:"role,omitzero"`
-	Item     *int             `json:"item,omitzero"` // absent for what the runtime adds
-	Kind     string           `json:"kind"`          // of the item, or instructions, summary, input
+	// number of the first message that it becomes; left out for instructions, for what is not sent,
+	// and for system messages where they are none
+	Message  *int `json:"message,omitzero"`
+	Messages int  `json:"messages,omitzero"` // how many it becomes; left out when it is one
+	// on the wire, of the first message: `system`, `user`, `assistant` or `tool`; for Gemini
+	// `systemInstruction`, `user` or `model`; for Responses also `function_call` and
+	// `function_call_output`; left out for what is not sent
+	Role string `json:"role,omitzero"`
+	Item *int   `json:"item,omitzero"` // the stored item; left out for what the runtime adds
+	// the kind of the item; or `instructions` (the agent's own, not stored), `summary` (the text of
+	// the last summary), `input` (your next message)
+	Kind     string           `json:"kind"`
 	Sent     bool             `json:"sent"`
-	Calls    []string         `json:"calls,omitempty"`
-	Results  []string         `json:"results,omitempty"`
-	Text     string           `json:"text,omitzero"` // only with --full
-	Rejected []view.Rejection `json:"rejected,omitempty"`
-	Adjusted []adjustment     `json:"adjusted,omitempty"`
-	Renamed  []view.Renaming  `json:"renamed,omitempty"`
+	Calls    []string         `json:"calls,omitempty"`    // as in `events`: the stored ids
+	Results  []string         `json:"results,omitempty"`  // as in `events`: the stored ids
+	Text     string           `json:"text,omitzero"`      // with `--full` only
+	Rejected []view.Rejection `json:"rejected,omitempty"` // why the provider refuses the request here; left out where it does not
+	Adjusted []adjustment     `json:"adjusted,omitempty"` // what is sent in place of what is stored; left out where nothing is
+	Renamed  []view.Renaming  `json:"renamed,omitempty"`  // ids and names that are sent otherwise; left out where none is
 }
 
 type adjustment struct {
-	Rule  string `json:"rule"`
-	Sent  string `json:"sent"`
-	By    string `json:"by"`
+	// a rule whose finding names the item, or the request as a whole (at the first part), and that
+	// does not fail if something else is sent
+	Rule string `json:"rule"`
+	Sent string `json:"sent"` // what is sent instead; of a runtime, what it does
+	By   string `json:"by"`   // `adapter`: an adapter for the provider has to see to it; `runtime`: the runtime does it by itself
+	// what the provider answers to what is stored; left out when it accepts it, and when its words are
+	// not known
 	Error string `json:"error,omitzero"`
 }
 
 // recipient says whose request it is.
 type recipient struct {
-	Name string `json:"name"`
-	Why  string `json:"why,omitzero"`
-	Mode string `json:"mode"`
+	Name string `json:"name"`         // as `--profile` names it
+	Why  string `json:"why,omitzero"` // why this one; left out when it was asked for
+	Mode string `json:"mode"`         // `resume` (with your next message) or `as-is`
 }
 
 type verdict struct {
-	Verdict  string        `json:"verdict"`
-	Accepted bool          `json:"accepted"`
-	Voice    string        `json:"voice,omitzero"`
-	Adjusted int           `json:"adjusted,omitzero"`
-	Eased    int           `json:"eased,omitzero"`
-	Error    string        `json:"error,omitzero"`
+	// `accept`, `risk` or `reject`: what becomes of the request as it is stored, the same as
+	// `requests[].verdict` of check
+	Verdict  string `json:"verdict"`
+	Accepted bool   `json:"accepted"` // whether `verdict` is not `reject`
+	// where several agents share the session: whose request is refused, if not the one that is shown;
+	// else left out
+	Voice string `json:"voice,omitzero"`
+	// defects with which the request is refused, or may be, and that an adapter can send otherwise;
+	// left out when there are none
+	Adjusted int    `json:"adjusted,omitzero"`
+	Eased    int    `json:"eased,omitzero"` // adjustments that the runtime makes by itself; left out when there are none
+	Error    string `json:"error,omitzero"` // the first error, of what is refused; left out when its words are not known
+	// what some models or servers of the provider answer: their words, or a rule; left out when there
+	// is no such thing
 	Risk     string        `json:"risk,omitzero"`
-	Closed   bool          `json:"closed,omitzero"`
-	Invented []view.Masked `json:"invented,omitempty"`
-	Dropped  []view.Masked `json:"dropped,omitempty"`
+	Closed   bool          `json:"closed,omitzero"`    // true for a sub-session that is never sent to a model again, else left out
+	Invented []view.Masked `json:"invented,omitempty"` // docker agent only: calls that get an invented result
+	Dropped  []view.Masked `json:"dropped,omitempty"`  // docker agent only: results that are left out
 }
 
 func (d *viewDocument) addRequest(r *view.Request, full bool) {
@@ -231,18 +267,23 @@ func requestPartOf(p *view.Part, full bool) requestPart {
 
 // viewLanes are what happened between agents; the items are in events.
 type viewLanes struct {
-	Agents []string   `json:"agents"`
-	Steps  []laneStep `json:"steps"`
+	Agents []string   `json:"agents"` // in the order in which they take part, and `user`
+	Steps  []laneStep `json:"steps"`  // results of tools are left out where nothing is wrong with them
 }
 
 type laneStep struct {
-	Session string `json:"session"`
-	Item    int    `json:"item"`
-	Lane    int    `json:"lane"`
-	To      *int   `json:"to,omitzero"`
-	Kind    string `json:"kind"`
-	Call    string `json:"call,omitzero"`
-	More    int    `json:"more,omitzero"`
+	Session string `json:"session"` // the session of the item that the step is of; a message with two calls has three steps
+	Item    int    `json:"item"`    // as in `events`
+	// the place in `agents` of who says it, from 0; of a leaked item, of the agent whose session holds
+	// it
+	Lane int `json:"lane"`
+	// the agent that a call asks, that a result goes back to, or that a leaked item belongs to; left
+	// out where there is none
+	To   *int   `json:"to,omitzero"`
+	Kind string `json:"kind"`          // `message`, `call`, `result` or `leaked`
+	Call string `json:"call,omitzero"` // id, of a call or a result
+	// calls of the same tool after it that have no step of their own; left out when there are none
+	More int `json:"more,omitzero"`
 }
 
 func viewLanesOf(l *view.Lanes) *viewLanes {
@@ -265,44 +306,49 @@ func viewLanesOf(l *view.Lanes) *viewLanes {
 }
 
 type viewBorder struct {
-	Session string        `json:"session"`
-	Item    int           `json:"item"`
-	Call    string        `json:"call"`
-	Tool    string        `json:"tool"`
-	Agent   string        `json:"agent,omitzero"`
-	Child   string        `json:"child,omitzero"`
-	Shared  int           `json:"shared,omitzero"`
-	Goal    *borderText   `json:"goal,omitzero"`
+	Session string `json:"session"` // the session that delegates
+	Item    int    `json:"item"`    // the item with the call
+	Call    string `json:"call"`    // its id
+	Tool    string `json:"tool"`
+	Agent   string `json:"agent,omitzero"`  // who was asked; left out when nothing says so
+	Child   string `json:"child,omitzero"`  // the session that the call started; left out when it is not known or not stored
+	Shared  int    `json:"shared,omitzero"` // how many calls have this child: 1 as a rule
+	// the task as the call words it, else as the child was told it; left out when neither is known
+	Goal *borderText `json:"goal,omitzero"`
+	// what the call gave the child: its items before its agent first spoke. Of a child that several
+	// calls share, those of this call's request; none where nothing tells them apart
 	In      []borderGiven `json:"in"`
-	Out     *borderOut    `json:"out,omitzero"`
-	Besides []borderFound `json:"besides"`
+	Out     *borderOut    `json:"out,omitzero"` // the result of the call; left out when there is none
+	Besides []borderFound `json:"besides"`      // what else crossed the border, as the rules SC7xx and SC8xx find it
 }
 
 type borderText struct {
+	// the task as the call words it, else as the child was told it; `goal` is left out when neither is
+	// known
 	Bytes int    `json:"bytes"`
-	Text  string `json:"text,omitzero"` // only with --full
+	Text  string `json:"text,omitzero"` // with `--full` only
 }
 
 type borderGiven struct {
 	Item     int    `json:"item"`
-	Kind     string `json:"kind"`
+	Kind     string `json:"kind"` // as in `events`
 	Role     string `json:"role,omitzero"`
-	Implicit bool   `json:"implicit,omitzero"`
+	Implicit bool   `json:"implicit,omitzero"` // true where the runtime wrote it, hidden from people
 	borderText
 }
 
 type borderOut struct {
-	Item    int  `json:"item"`
-	Answer  bool `json:"answer,omitzero"`
+	Item    int  `json:"item"`            // the item with the result
+	Answer  bool `json:"answer,omitzero"` // true where it is the child's last answer
 	Error   bool `json:"error,omitzero"`
-	Pending bool `json:"pending,omitzero"`
+	Pending bool `json:"pending,omitzero"` // it waits for approval
 	borderText
 }
 
 type borderFound struct {
 	Rule     string `json:"rule"`
 	Severity string `json:"severity"`
-	Place    string `json:"place"`
+	Place    string `json:"place"` // SESSION:ITEMS
 	Message  string `json:"message"`
 }
 
@@ -358,26 +404,35 @@ func (l branchLabel) isObject() bool {
 }
 
 type keyedViewer struct {
-	Key *string `json:"key,omitzero"` // where a branch does not tell one from another
+	// its name in `events[].visible`. Left out of all of them when each one's branch is a text that
+	// does that; of viewers with the same branch, the later ones have `branch (agent)`; under the
+	// model `session`, it is the id of the session
+	Key *string `json:"key,omitzero"`
 	viewViewer
-	Sees any `json:"sees,omitzero"` // of many viewers, in place of what events say
+	// of more than 50 viewers, in place of `events[].visible`: the events that it sees, as their
+	// `item` in its session (`0-2,7`); with `models`, an object from the models to such texts, of the
+	// events that are listed
+	Sees any `json:"sees,omitzero"`
 }
 
 type viewViewer struct {
+	// an object where the store has a set of tokens or forks; left out for the viewer without a branch
 	Branch  branchLabel `json:"branch,omitzero"`
-	Agent   string      `json:"agent,omitzero"`
-	Session string      `json:"session,omitzero"` // where it is not the one that is shown
-	Scope   string      `json:"scope,omitzero"`
-	Model   string      `json:"model,omitzero"` // where only one is asked
-	Tokens  branch.Set  `json:"tokens,omitzero"`
+	Agent   string      `json:"agent,omitzero"`   // left out when several agents ran on the branch, or nothing says which
+	Session string      `json:"session,omitzero"` // its session, where that is not the one that is shown
+	Scope   string      `json:"scope,omitzero"`   // its isolation scope; left out when it has none
+	// how it was decided: `path`, `raw-prefix`, `tokens`, `forks`, `names` or `session`; left out with
+	// `--compare-visibility`
+	Model  string     `json:"model,omitzero"`
+	Tokens branch.Set `json:"tokens,omitzero"` // the token set that was computed for its last event; see `recomputed`
 }
 
 type tokenHolder struct {
 	Agent      string      `json:"agent,omitzero"`
 	Branch     branchLabel `json:"branch,omitzero"`
-	Invocation string      `json:"invocation,omitzero"`
-	Tokens     branch.Set  `json:"tokens,omitzero"`
-	Sees       []string    `json:"sees"`
+	Invocation string      `json:"invocation,omitzero"` // the run
+	Tokens     branch.Set  `json:"tokens,omitzero"`     // left out when its branch is no token set
+	Sees       []string    `json:"sees"`                // the user and agents of the run, each with an event that it sees
 }
 
 // addVisibility adds who could see what.

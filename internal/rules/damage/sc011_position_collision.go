@@ -25,10 +25,10 @@ func reportPositions(p *rules.Pass, s *rules.Subject) {
 	negative, doubled := 0, 0
 	for i := range s.Items {
 		switch {
-		case s.Items[i].Position < 0:
+		case s.Items[i].Position < 0 && !p.Store.Renumbers: // else it is a number like any other
 			bad = append(bad, i)
 			negative++
-		case i > 0 && s.Items[i].Position == s.Items[i-1].Position:
+		case i > 0 && s.Items[i].Position == s.Items[i-1].Position && s.TickBits == 0: // else they are made, and these bits ran out
 			bad = append(bad, i)
 			doubled++
 		}

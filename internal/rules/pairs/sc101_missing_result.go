@@ -31,7 +31,7 @@ var missingResult = rules.Rule{
 			if kept := keptBeside(s, f.Call); kept != nil {
 				f.AddSentence("Its result is in a backup that the runtime made")
 				fix = rules.NewFix(rules.Lossless, "put the result back that a backup of the runtime holds",
-					addResult(s, m.Call, "SC101", session.NewItem{Text: *kept.Default, IsError: kept.Failed, Restored: true}))
+					addResult(s, m.Call, "SC101", session.NewItem{TextFrom: kept.KeptRef(), IsError: kept.Failed, Restored: true}))
 			}
 			if len(misnamedOf(s).calls[m.Call]) > 0 {
 				f.AddSentence(mayBeOwn)

@@ -62,46 +62,9 @@ func readProcessNotes(root *os.Root) liveness {
 		if err != nil || jsonscan.Exact.Unmarshal(text, &p) != nil || p.Session == "" || fmt.Sprint(p.PID) != strings.TrimSuffix(path.Base(name), ".json") {
 			continue
 		}
-		if now := probeProcess(p.PID, strings.Trim(string(p.Started), `"`), p.Domain); live[p.Session].writer != session.WriterLive {
+		if now := filelog.ProbeProcess(p.PID, strings.Trim(string(p.Started), `"`), p.Domain); live[p.Session].writer != session.WriterLive {
 			live[p.Session] = note{now, name, p.Folder}
 		}
 	}
 	return live
-}
-
-// probeProcess reports whether the process that wrote a note still runs: the time at which it
-// started is field 22 of its line in /proc.
-func probeProcess(pid int, started, domain string) session.Writer {
-	if !isHere(domain) {
-		return session.WriterUnknown
-	}
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if _, none := os.Stat("/proc/self/stat"); none != nil {
-		return session.WriterUnknown
-	}
-	if err != nil {
-		return session.WriterDead
-	}
-	const startedAt = 22 - 3 // behind the name, which may hold spaces and brackets
-	_, rest, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')')+1:]), " ")
-	fields := strings.Fields(rest)
-	switch {
-	case len(fields) <= startedAt || started == "":
-		return session.WriterUnknown
-	case fields[startedAt] == started:
-		return session.WriterLive
-	}
-	return session.WriterDead
-}
-
-// isHere reports whether numbers of processes mean the same as they do here: the domain
-// names the host and the namespace.
-func isHere(domain string) bool {
-	if domain == "" {
-		return true
-	}
-	host, err := os.Hostname()
-	space, _ := os.Readlink("/proc/self/ns/pid")
-	space = strings.Trim(strings.TrimPrefix(space, "pid:"), "[]")
-	return err == nil && space != "" && strings.Contains(domain, host) && strings.Contains(domain, space)
 }

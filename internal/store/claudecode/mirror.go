@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -76,7 +77,7 @@ func openMirror(ctx context.Context, src *store.Source, opts store.Options) (sto
 	c.facts.ReadOnly = "the table is a copy that the Agent SDK appends to; sessctl repairs transcripts in files"
 	c.facts.Faults = append(c.facts.Faults, m.lost...)
 	if len(m.strange) > 0 {
-		c.facts.Incomplete = fmt.Sprintf("%d keys of its table are no names of files, so that the SDK resumes them neither; the first is %q", len(m.strange), m.strange[0])
+		c.facts.Incomplete = fmt.Sprintf("%d keys of its table are no names of files, or not beside the others, and were not read; the first is %.80q", len(m.strange), m.strange[0])
 	}
 	return c, nil
 }
@@ -86,7 +87,7 @@ type mirror struct {
 	folder  string
 	root    *os.Root
 	lost    []session.Fault
-	strange []string // keys that would lead out of the folder
+	strange []string // keys that would lead out of the folder, or that no file can be called
 }
 
 func (m *mirror) remove() error {
@@ -130,7 +131,9 @@ func (m *mirror) writeTranscripts(ctx context.Context, db table.Reader, name str
 		for to < len(rows) && rows[to].file == rows[from].file {
 			to++
 		}
-		err = m.writeFile(spool, rows[from:to])
+		if err = m.writeFile(spool, rows[from:to]); refusesName(err) {
+			m.strange, err = append(m.strange, rows[from].file), nil
+		}
 		from = to
 	}
 	return errors.Join(err, spool.Close(), m.root.Remove("spool"))
@@ -152,6 +155,12 @@ func onOneLine(text []byte) []byte {
 		line = value
 	}
 	return append(line, '\n')
+}
+
+// refusesName reports whether an error is about the name of a file: it is too long, has a NUL, or is in a folder
+// whose name another file has.
+func refusesName(err error) bool {
+	return slices.ContainsFunc([]syscall.Errno{syscall.ENAMETOOLONG, syscall.EINVAL, syscall.ENOTDIR, syscall.EISDIR, syscall.EEXIST}, func(e syscall.Errno) bool { return errors.Is(err, e) })
 }
 
 // writeFile writes the lines of one file. What the SDK notes of a sub-agent goes into the file
@@ -185,7 +194,9 @@ func (m *mirror) writeFile(spool io.ReaderAt, rows []mirrored) error {
 			break
 		}
 	}
-	err = errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); refusesName(err) { // that of its note
+		return errors.Join(err, m.root.Remove(name))
+	}
 	if at := time.UnixMilli(written); err == nil && written > 0 {
 		err = m.root.Chtimes(name, at, at)
 	}

@@ -110,13 +110,27 @@ func sameAsFiles(t *testing.T, home string) {
 	}
 }
 
-// TestMirrorWithStrangeKeys: a key that would lead out of the folder is told, and not followed.
+// TestMirrorWithStrangeKeys: a key that would lead out of the folder, or that no file can have, is told, and
+// the others are read.
 func TestMirrorWithStrangeKeys(t *testing.T) {
 	home, _ := built(t, t.TempDir(), 1, 1)
 	mirror := mirrorOf(t, home)
-	storetest.Change(t, mirror, `insert into transcripts select '../../..', session_id, subpath, seq, entry, mtime from transcripts`)
-	facts, _ := storetest.Opened(t, mirror)
-	if !strings.Contains(facts.Incomplete, "no names of files") {
-		t.Errorf("incomplete: %q", facts.Incomplete)
+	_, sessions := storetest.Opened(t, mirror)
+	for name, insert := range map[string]string{
+		"out of the folder":      `select '../../..', session_id, subpath, seq, entry, mtime from transcripts`,
+		"too long for a folder":  `select printf('%.300c', 'p'), session_id, subpath, seq, entry, mtime from transcripts`,
+		"too long for a file":    `select project_key, printf('%.300c', 's'), subpath, seq, entry, mtime from transcripts`,
+		"too long with its note": `select project_key, session_id, printf('subagents/agent-%.243c', 'a'), seq, '{"type":"agent_metadata"}', mtime from transcripts`,
+		"a NUL":                  `select project_key, char(0), subpath, seq, entry, mtime from transcripts`,
+		"the name of a file":     `select project_key, session_id || '.jsonl', 'subagents/agent-a', seq, entry, mtime from transcripts`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := mirrorOf(t, home)
+			storetest.Change(t, path, "insert or ignore into transcripts "+insert)
+			facts, got := storetest.Opened(t, path)
+			if !strings.Contains(facts.Incomplete, "no names of files") || len(got) != len(sessions) {
+				t.Errorf("%d of %d sessions, incomplete: %q", len(got), len(sessions), facts.Incomplete)
+			}
+		})
 	}
 }

@@ -157,6 +157,9 @@ func (c *claude) Rehearse(ctx context.Context, planned *store.Change) error {
 	}
 	texts, opened := map[string]*filelog.Spliced{}, []*filelog.Log{}
 	edits, err := c.composeFiles(ctx, planned, func(name string) (*filelog.Spliced, error) {
+		if err := filelog.CheckRegular(c.root, name); err != nil {
+			return nil, err
+		}
 		log, err := filelog.Open(c.root, name)
 		if err != nil {
 			return nil, err

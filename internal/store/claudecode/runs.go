@@ -3,7 +3,6 @@ package claudecode
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/filelog"
@@ -21,10 +20,8 @@ func (c *chain) tellRuns() {
 	apart := "each record on its own line"
 	for _, r := range c.runs {
 		f := session.Fault{Kind: session.Undecodable, Item: -1, Field: r.Name(), Passed: true}
-		f.Detail, f.Remedy = r.Describe()
-		if f.Calls = c.answeredIn(r); len(f.Calls) > 0 {
-			f.Detail += "; the results of these calls are there, and the model does not see them: " + strings.Join(f.Calls, ", ")
-		}
+		f.Calls = c.answeredIn(r)
+		f.Detail, f.Remedy = r.Describe(f.Calls)
 		if uuid := c.twice[r]; uuid != "" {
 			f.Detail += "; another line has the identifier " + uuid + " as well and says something else, so compare the two before you repair"
 		} else {

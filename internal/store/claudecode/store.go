@@ -296,18 +296,8 @@ func (c *claude) keepOnly() {
 // keepNewest leaves the transcripts that were written to last, where those of so many bytes are
 // enough. A folder that is a few times as large is read in full.
 func (c *claude) keepNewest() {
-	const worthIt = 4
-	enough := c.opts.Newest
-	if enough == 0 || c.facts.Bytes < worthIt*enough || c.facts.Read == session.ByIndex {
-		return
-	}
-	slices.SortStableFunc(c.list, func(a, b transcript) int { return b.last.Compare(a.last) })
-	for i, t := range c.list {
-		if enough -= t.size; enough <= 0 {
-			c.list, c.facts.Left = c.list[:i+1], len(c.list)-i-1
-			slices.Reverse(c.list) // as rows that are added
-			return
-		}
+	if c.facts.Read != session.ByIndex {
+		c.list, c.facts.Left = store.KeepNewest(c.list, c.opts.Newest, func(t transcript) (int64, time.Time) { return t.size, t.last })
 	}
 }
 

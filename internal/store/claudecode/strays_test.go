@@ -16,6 +16,7 @@ import (
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
 // family is a session whose sub-agents ran to their ends, line by line.
@@ -409,5 +410,36 @@ func TestTwoTextsOneID(t *testing.T) {
 		if said != want {
 			t.Errorf("%s: %v", want, list)
 		}
+	}
+}
+
+// TestResultBeforeThinking: a result that a sub-agent still has is put back as what it was: no check says
+// afterwards that a repair wrote something before the thinking that follows.
+func TestResultBeforeThinking(t *testing.T) {
+	const v, model = "2.1.330", `"role":"assistant","model":"claude-opus-4-8"`
+	side := func(text string) string {
+		return strings.NewReplacer(`"isSidechain":false`, `"isSidechain":true,"agentId":"a1"`).Replace(text)
+	}
+	home := family{
+		parent: []string{
+			line(v, "u1", "null", "user", 0, goOn),
+			line(v, "u2", `"u1"`, "assistant", 1, `{"id":"m1",`+model+`,"content":[{"type":"tool_use","id":"toolu_1","name":"Agent","input":{"description":"d","prompt":"look","subagent_type":"g"}}]}`),
+			line(v, "u3", `"u2"`, "user", 4, goOn),
+			line(v, "u4", `"u3"`, "assistant", 5, `{"id":"m2",`+model+`,"content":[{"type":"thinking","thinking":"hm","signature":"BBBB"},{"type":"text","text":"done"}]}`),
+		},
+		children: map[string][]string{"a1": {
+			side(line(v, "c1", "null", "user", 2, `{"role":"user","content":"look"}`)),
+			side(line(v, "c2", `"c1"`, "assistant", 3, `{"id":"m3",`+model+`,"content":[{"type":"text","text":"seen"}],"stop_reason":"end_turn"}`)),
+		}},
+	}.write(t)
+	if found := storetest.Findings(t, home); !slices.Contains(found, "error SC716 toolu_1") {
+		t.Fatalf("found %q", found)
+	}
+	plan, receipt, err := repairtest.Repair(home)
+	if err != nil || receipt == nil {
+		t.Fatalf("%v%s", err, repairtest.Told(plan))
+	}
+	if found := storetest.Findings(t, home); slices.ContainsFunc(found, func(f string) bool { return !strings.HasPrefix(f, "info SC3") }) {
+		t.Errorf("found %q", found)
 	}
 }

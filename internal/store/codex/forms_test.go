@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/session"
@@ -209,7 +210,8 @@ func TestMovedBase(t *testing.T) {
 func TestFirstLine(t *testing.T) {
 	home, file := rollout(t, says("user", "one"))
 	_, rest, _ := strings.Cut(read(t, file), "\n")
-	for _, first := range []string{"", "{\n", strings.Repeat("\x00", 40) + "\n"} {
+	meta := strings.TrimSuffix(read(t, file), rest)
+	for _, first := range []string{"", "{\n", strings.Repeat("\x00", 40) + "\n", "\ufeff" + meta} {
 		write(t, file, first+rest)
 		if found := storetest.Findings(t, home); !cmp.Equal(found, []string{"error SC010 "}) {
 			t.Errorf("%q: %q", first, found)
@@ -253,14 +255,114 @@ func TestOneFile(t *testing.T) {
 	}
 }
 
-// TestSameThread: two rollouts with one id are two sessions (openai/codex#43689).
+// TestSameThread: two rollouts with one id are two sessions (openai/codex#43689), of which Codex finds the
+// one that its index names. One can continue the other (openai/codex#31433).
 func TestSameThread(t *testing.T) {
 	home, file := rollout(t, says("user", "one"))
-	write(t, filepath.Join(home, "archived_sessions", filepath.Base(file)), read(t, file))
-	write(t, filepath.Join(home, "sessions", "rollout-2025-01-01T00-00-00-"+thread+".jsonl.zst"), "\x28\xb5\x2f\xfd")
-	facts, sessions := storetest.Opened(t, home)
-	if len(sessions) != 2 || sessions[thread+"@2"] == nil || !strings.Contains(facts.Incomplete, "1 rollouts are compressed") {
-		t.Errorf("%v %s", sessions, facts.Incomplete)
+	other := filepath.Join(home, "archived_sessions", filepath.Base(file))
+	write(t, other, read(t, file))
+	if _, sessions := storetest.Opened(t, home); len(sessions) != 2 || sessions[thread+"@2"] == nil {
+		t.Errorf("%v", sessions)
+	}
+	if found := storetest.Findings(t, home); !cmp.Equal(found, []string{"info SC023 "}) {
+		t.Error(found)
+	}
+	err := builder.Create(filepath.Join(home, "state_5.sqlite"), []string{"create table threads (id text, rollout_path text, title text, name text)"}, func(db *builder.DB) {
+		db.Exec("insert into threads values (?, ?, '', '')", thread, other)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := storetest.Findings(t, home); !cmp.Equal(found, []string{"warning SC023 "}) {
+		t.Error(found)
+	}
+	fork, err := forkOf(file, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, other, strings.ReplaceAll(read(t, fork), "f0"+thread[2:], thread))
+	if err := os.Remove(fork); err != nil {
+		t.Fatal(err)
+	}
+	if found := storetest.Findings(t, home); len(found) > 0 {
+		t.Error(found)
+	}
+}
+
+// TestLinked: what a repair would have to follow a link for, the plan refuses.
+func TestLinked(t *testing.T) {
+	home, file := rollout(t, says("user", "one"), callOf("c"))
+	real := filepath.Join(home, "real.jsonl")
+	if err := os.Rename(file, real); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../../../../real.jsonl", file); err != nil {
+		t.Skip(err)
+	}
+	plan, receipt, err := repairtest.Repair(home)
+	if told := repairtest.Told(plan); err != nil || receipt != nil || !strings.Contains(told, file+" is a symbolic link, which a repair does not follow") {
+		t.Errorf("%v%s", err, told)
+	}
+	if _, receipt, err = repairtest.Repair(real); err != nil || receipt == nil {
+		t.Error(err)
+	}
+}
+
+// compress puts a compressed file in the place of a rollout.
+func compress(t *testing.T, file string) string {
+	t.Helper()
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, file+".zst", string(w.EncodeAll([]byte(read(t, file)), nil)))
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	return file + ".zst"
+}
+
+// TestCompressed: Codex reads compressed rollouts as others, and so does sessctl, which changes none.
+func TestCompressed(t *testing.T) {
+	home, file := rollout(t, says("user", "one"), callOf("c"), says("user", "two"))
+	fork, err := forkOf(file, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, want := storetest.Opened(t, home)
+	plain := read(t, file)
+	file = compress(t, file)
+	for _, named := range []string{home, filepath.Dir(file), file} {
+		facts, got := storetest.Opened(t, named)
+		if s := got[thread]; s == nil || facts.Incomplete != "" || len(s.Faults) > 0 || !cmp.Equal(s.Items, want[thread].Items) {
+			t.Errorf("%s: %v %s", named, s, facts.Incomplete)
+		}
+	}
+	if _, got := storetest.Opened(t, fork); !cmp.Equal(got["f0"+thread[2:]].Items, want["f0"+thread[2:]].Items) {
+		t.Error("the fork of a compressed rollout has another history")
+	}
+	before := read(t, file)
+	plan, _, err := repairtest.Repair(home)
+	if told := repairtest.Told(plan); err != nil || read(t, file) != before || !strings.Contains(told, "zstd -d --rm "+file) {
+		t.Errorf("%v %s", err, told)
+	}
+	write(t, strings.TrimSuffix(file, ".zst"), plain) // which Codex prefers
+	if _, sessions := storetest.Opened(t, home); len(sessions) != 2 {
+		t.Errorf("%v", sessions)
+	}
+}
+
+// TestCompressedInPart: what cannot be decompressed to its end is told of, wherever it ends.
+func TestCompressedInPart(t *testing.T) {
+	const other = "01a20000-0000-7000-8000-000000000002"
+	home, file := rollout(t, says("user", "one"), says("assistant", "a"))
+	write(t, filepath.Join(home, "sessions", "rollout-2026-11-23T09-00-00-"+other+".jsonl"), strings.ReplaceAll(read(t, file), thread, other))
+	file = compress(t, file)
+	all := read(t, file)
+	for n := range len(all) {
+		if write(t, file, all[:n]); len(storetest.Findings(t, home)) == 0 {
+			t.Errorf("nothing is wrong with the first %d of %d bytes", n, len(all))
+		}
 	}
 }
 
@@ -279,5 +381,21 @@ func TestLive(t *testing.T) {
 	open()
 	if _, receipt, err := repairtest.Repair(home); err != nil || receipt == nil {
 		t.Error(err)
+	}
+}
+
+// TestOrdinals: a number below zero is one like any other, and none comes after the greatest.
+func TestOrdinals(t *testing.T) {
+	lines := []string{says("user", "one"), says("assistant", "a"), says("user", "two"), says("assistant", "b")}
+	home, file := rollout(t, lines...)
+	healthy := read(t, file)
+	write(t, file, strings.Replace(healthy, `"ordinal":3`, `"ordinal":-3`, 1))
+	if plan, receipt, err := repairtest.Repair(home); err != nil || receipt == nil || read(t, file) != healthy {
+		t.Errorf("%v%s", err, repairtest.Told(plan))
+	}
+	home, file = rollout(t, lines...)
+	write(t, file, strings.Replace(healthy, `"ordinal":3`, `"ordinal":9223372036854775807`, 1))
+	if plan, receipt, err := repairtest.Repair(home); err != nil || receipt != nil || !strings.Contains(repairtest.Told(plan), "no number comes after that of line 4") {
+		t.Errorf("%v%s", err, repairtest.Told(plan))
 	}
 }

@@ -46,6 +46,35 @@ func readIndex(ctx context.Context, root *os.Root) index {
 	return x
 }
 
+// tellDoubled tells of rollouts with one thread id, of which Codex resumes the one that its index names, or
+// else any (find_thread_path_by_id_str in codex-rs/rollout/src/list.rs). It can be in two files of which one
+// continues the other (openai/codex#31433).
+func (c *codex) tellDoubled() {
+	threads := map[string][]*rollout{}
+	for _, r := range c.list {
+		threads[r.ID] = append(threads[r.ID], r)
+	}
+	for id, all := range threads {
+		resumed := slices.IndexFunc(all, func(r *rollout) bool {
+			return strings.HasSuffix(filepath.ToSlash(c.index.files[id]), "/"+plain(r.name))
+		})
+		known := resumed >= 0
+		for i, r := range all {
+			if i == max(resumed, 0) || slices.ContainsFunc(all, func(o *rollout) bool { return o.Base != nil && c.byID[o.Base.Thread] == r }) {
+				continue
+			}
+			f := session.Fault{Kind: session.Misplaced, Item: -1, Harmless: !known, Ref: session.Ref{Session: r.id, Table: session.TableSessions, Key: r.id}}
+			if other := all[max(resumed, 0)].name; known {
+				f.Detail = fmt.Sprintf("Codex does not find this session: %s has the thread id %s, too, and its index names that file", other, id)
+				f.Remedy = "move " + other + " elsewhere to resume this one"
+			} else {
+				f.Detail = fmt.Sprintf("%s has the thread id %s, too, and no index says which of them Codex resumes", other, id)
+			}
+			r.apart = &f
+		}
+	}
+}
+
 // findOrphans tells of the threads that have no rollout: Codex lists them, and cannot resume them.
 func (x *index) findOrphans(stored map[string]*rollout) (faults []session.Fault) {
 	for _, id := range slices.Sorted(maps.Keys(x.files)) {

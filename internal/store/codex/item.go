@@ -14,13 +14,22 @@ import (
 // contexts begin what Codex says as the user, and nobody typed.
 var contexts = []string{"<environment_context>", "<turn_aborted>", "<subagent_notification>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md instructions", "<skill>", "<user_shell_command>"}
 
+// itemTypes are those of items that Codex knows (ResponseItem in codex-rs/protocol/src/models.rs of
+// 0.169.0). It sends no others.
+var itemTypes = []string{
+	responses.TypeMessage, "reasoning", responses.TypeCall, "function_call_output", "custom_tool_call", "custom_tool_call_output", "local_shell_call", "tool_search_call", "tool_search_output",
+	"web_search_call", "image_generation_call", "compaction", "compaction_summary", "context_compaction",
+}
+
 // addItem adds an item of the Responses API.
 func (r *reader) addItem(x *responses.Item, raw []byte, when time.Time, key string) {
 	if x.Type == "ghost_snapshot" { // which is sent to nobody
 		return
 	}
 	it := session.Item{Table: session.TableLines, Key: key, Time: when, Model: r.model}
-	x.ReadItem(&it)
+	if x.ReadItem(&it); !slices.Contains(itemTypes, x.Type) {
+		it.Kind, it.Role, it.Calls, it.Results, it.Blocks = session.Other, session.NoRole, nil, nil, nil
+	}
 	it.Note = it.Role == session.User && slices.ContainsFunc(contexts, func(c string) bool { return strings.HasPrefix(it.Body.Text, c) })
 	switch {
 	case it.Note:

@@ -91,6 +91,8 @@ func readMeta(ctx context.Context, log *filelog.Log) (m meta, wrong string) {
 		l, wrong := parseLine(at.Text)
 		switch {
 		case wrong != "":
+		case log.HasMark():
+			wrong = "it begins with a byte order mark, three bytes that some editors put there and Codex does not pass over; save the file without it"
 		case l.Type != "session_meta":
 			wrong = "it is no session_meta, with which every rollout begins"
 		case serde.Unmarshal(l.Payload, &m) != nil || m.ID == "":

@@ -1,13 +1,13 @@
 package codex
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +16,7 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/docedit"
@@ -66,7 +67,12 @@ func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
 	if err := e.readHeads(ctx, only); err != nil {
 		return nil, errors.Join(err, files.Close())
 	}
-	e.file = files.LogOf
+	e.file = func(ctx context.Context, name string) (*filelog.Log, filelog.Keys, error) {
+		if plain(name) != name { // which is never written
+			return e.openPlain(ctx, name)
+		}
+		return files.LogOf(ctx, name)
+	}
 	return e, nil
 }
 
@@ -134,6 +140,15 @@ func (c *codex) composeFiles(ctx context.Context, tree *store.Change) (map[strin
 		}
 		if !s.ListDiffers() && len(s.Sets) == 0 {
 			continue
+		}
+		if c.root != nil {
+			err = filelog.CheckRegular(c.root, r.name)
+		}
+		if err != nil {
+			return files, err
+		}
+		if plain(r.name) != r.name {
+			return nil, fmt.Errorf("the rollout of session %s is compressed; run `zstd -d --rm %s` first (Codex decompresses it, too, when it resumes the thread)", r.id, shell.Path(filepath.Join(c.root.Name(), r.name)))
 		}
 		w := &rewrite{of: r, gone: map[int64]bool{}, before: map[int64][]added{}, from: math.MaxInt64, first: math.MaxInt64, next: -1}
 		w.thread = &thread{Session: c.newSession(r), lines: map[string]filelog.Record{}, made: map[string]responses.Item{}}
@@ -209,7 +224,11 @@ func (w *rewrite) refuseAt(at, key, why string) error {
 // composeResult is the payload of a new result.
 func (w *rewrite) composeResult(r *session.Result) []byte {
 	call := w.made[r.CallID]
-	text := fmt.Appendf(nil, `{"type":%q,"call_id":%s,"output":%s`, cmp.Or(call.OutputType(), "function_call_output"), docedit.QuoteText(r.CallID), docedit.QuoteText(r.Text))
+	kind := responses.TypeCall // which the output of a shell has with Codex, too
+	if call.Type == "custom_tool_call" {
+		kind = call.Type
+	}
+	text := []byte(strings.TrimSuffix(responses.ComposeOutput(kind, r.CallID, r.Text), "}"))
 	if call.Meta.Turn != "" {
 		text = fmt.Appendf(text, `,"internal_chat_message_metadata_passthrough":{"turn_id":%s}`, docedit.QuoteText(call.Meta.Turn))
 	}
@@ -278,8 +297,11 @@ func (w *rewrite) composeLine(at *filelog.Line, rec filelog.Record) error {
 		return nil
 	}
 	is := *l.Ordinal
+	if is == math.MaxInt64 && at.Number < w.from {
+		return errors.New("no number comes after that of line " + strconv.FormatInt(at.Number, 10))
+	}
 	if at.Number >= w.from && w.next >= 0 && is != w.next {
-		if is < w.of.Start {
+		if w.of.Start > 0 && is < w.of.Start {
 			return errors.New("lines that are copies of the parent's would get other numbers, and the first line says where they end")
 		}
 		text, err := jsonedit.SetValue(slices.Clone(at.Text), "/ordinal", strconv.AppendInt(nil, w.next, 10))

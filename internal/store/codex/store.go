@@ -29,7 +29,6 @@ const (
 
 	prefix = "rollout-"
 	ending = ".jsonl"
-	packed = ".zst" // behind the ending
 )
 
 // Kind is Codex's row in the table of adapters.
@@ -51,8 +50,9 @@ type rollout struct {
 	id    string // of the session, unique in the store
 	wrong string // why Codex cannot resume the thread, whatever else is in the file
 	size  int64
-	last  time.Time // when it was written to
-	read  int64     // up to where forks read it
+	last  time.Time      // when it was written to
+	read  int64          // up to where forks read it
+	apart *session.Fault // other files have its thread, and Codex may resume one of them
 }
 
 // codex is an opened store.
@@ -74,9 +74,11 @@ type codex struct {
 // tops are the folders with rollouts in that of Codex, by YYYY/MM/DD or at once.
 var tops = []string{"sessions", "archived_sessions"}
 
-// visitFiles visits the rollouts of a folder, compressed ones among them, until each is false: of
-// that of Codex, or of one of those in which it sorts them.
+// visitFiles visits the rollouts of a folder until each is false: of that of Codex, or of one of those
+// in which it sorts them. Of a rollout that is there compressed, too, Codex reads the other file
+// (codex-rs/rollout/src/compression.rs).
 func visitFiles(root *os.Root, each func(name string) bool) (unread error) {
+	more, last := true, ""
 	look := func(top string) {
 		_ = fs.WalkDir(root.FS(), top, func(name string, e fs.DirEntry, err error) error { // which returns none
 			switch {
@@ -84,7 +86,12 @@ func visitFiles(root *os.Root, each func(name string) bool) (unread error) {
 				unread = cmp.Or(unread, err)
 			case e.IsDir() && name != top && strings.Trim(e.Name(), "0123456789") != "":
 				return fs.SkipDir
-			case !e.IsDir() && strings.HasPrefix(e.Name(), prefix) && strings.HasSuffix(strings.TrimSuffix(e.Name(), packed), ending) && !each(name):
+			case !e.IsDir() && strings.HasPrefix(e.Name(), prefix) && strings.HasSuffix(plain(name), ending):
+				if plain(name) != last {
+					last, more = plain(name), each(name)
+				}
+			}
+			if !more {
 				return fs.SkipAll
 			}
 			return nil
@@ -92,7 +99,7 @@ func visitFiles(root *os.Root, each func(name string) bool) (unread error) {
 	}
 	home := false
 	for _, top := range tops {
-		if info, err := root.Stat(top); err == nil && info.IsDir() {
+		if info, err := root.Stat(top); more && err == nil && info.IsDir() {
 			look(top)
 			home = true
 		}
@@ -103,20 +110,20 @@ func visitFiles(root *os.Root, each func(name string) bool) (unread error) {
 	return unread
 }
 
+// plain is the name that a rollout has where it is not compressed.
+func plain(name string) string { return strings.TrimSuffix(name, filelog.Packed) }
+
 // detectRollouts looks into the first lines of the first files.
 func detectRollouts(ctx context.Context, src *store.Source) store.Detection {
-	const enough = 20
-	right, n := src.Stream != nil && looksRight(ctx, filelog.Over(src.Stream)), 0
-	if src.Folder != nil {
-		_ = visitFiles(src.Folder, func(name string) bool {
-			if log, err := filelog.Open(src.Folder, name); err == nil {
-				right = looksRight(ctx, log)
-				_ = log.Close()
-			}
-			n++
-			return !right && n < enough
-		})
+	names := func(yield func(string) bool) { _ = visitFiles(src.Folder, yield) }
+	stream := src.Stream
+	if stream != nil && plain(src.Path) != src.Path {
+		stream = filelog.Unpack(stream)
 	}
+	right := filelog.Recognize(ctx, stream, src.Folder, names, func(text []byte) bool {
+		l, wrong := parseLine(text)
+		return wrong == "" && l.Time != "" && l.Payload.Kind() == '{' && slices.Contains(lineTypes, l.Type)
+	})
 	if !right {
 		return store.Detection{}
 	}
@@ -128,22 +135,6 @@ func hasNoRollout(src *store.Source) bool {
 	none := true
 	unread := visitFiles(src.Folder, func(string) bool { none = false; return false })
 	return none && unread == nil
-}
-
-// looksRight reports whether one of the first lines of a file is one that only Codex writes.
-func looksRight(ctx context.Context, log *filelog.Log) bool {
-	const enough = 50
-	n := 0
-	for at, err := range log.Lines(ctx) {
-		l, wrong := parseLine(at.Text)
-		if n++; err != nil || n > enough {
-			break
-		}
-		if wrong == "" && l.Time != "" && l.Payload.Kind() == '{' && slices.Contains(lineTypes, l.Type) {
-			return true
-		}
-	}
-	return false
 }
 
 // homeOf is the folder of Codex that a rollout or a folder lies in, and how names there begin that
@@ -187,22 +178,18 @@ func openRollouts(ctx context.Context, src *store.Source, opts store.Options) (_
 
 // openPlain opens a file as it is.
 func (c *codex) openPlain(_ context.Context, name string) (*filelog.Log, filelog.Keys, error) {
-	log, err := filelog.Open(c.root, name)
+	log, err := filelog.OpenPacked(c.root, name)
 	return log, filelog.Keys{}, err
 }
 
 // readHeads reads what the first line of each rollout says, and the index. only is how the names of
 // those begin that were asked for, "" for all.
 func (c *codex) readHeads(ctx context.Context, only string) error {
-	names, compressed, unread := []string{only}, 0, error(nil)
+	names, unread := []string{only}, error(nil)
 	if c.byID = map[string]*rollout{}; c.root != nil {
 		var all []string
 		unread = visitFiles(c.root, func(name string) bool {
-			if strings.HasSuffix(name, ending) {
-				all = append(all, name)
-			} else {
-				compressed++
-			}
+			all = append(all, name)
 			return true
 		})
 		if only == "" || slices.ContainsFunc(all, func(name string) bool { return strings.HasPrefix(name, only) }) {
@@ -224,6 +211,7 @@ func (c *codex) readHeads(ctx context.Context, only string) error {
 			base.read = max(base.read, r.Base.End)
 		}
 	}
+	c.tellDoubled()
 	c.facts.Generation, c.facts.Bytes = cmp.Or(c.facts.Generation, "unknown"), cmp.Or(c.facts.Bytes, bytes)
 	switch {
 	case only != "":
@@ -231,8 +219,6 @@ func (c *codex) readHeads(ctx context.Context, only string) error {
 		return ctx.Err()
 	case unread != nil:
 		c.facts.Incomplete = "a folder could not be read: " + unread.Error()
-	case compressed > 0:
-		c.facts.Incomplete = fmt.Sprintf("%d rollouts are compressed (.zst), which sessctl does not read; decompress copies of them", compressed)
 	}
 	if c.facts.Faults = c.index.findOrphans(c.byID); len(c.index.files) > 0 {
 		c.facts.Advice = []string{"Codex builds its index of a repaired thread again when it resumes it, so a repair leaves its databases as they are."}
@@ -260,10 +246,11 @@ func (c *codex) addRollout(ctx context.Context, name string) *rollout {
 		}
 	}
 	const uuid = 36
-	stem := strings.TrimSuffix(path.Base(name), ending)
-	r.id = cmp.Or(r.ID, stem[max(0, len(stem)-uuid):])
-	for n, id := 2, r.id; c.byID[r.id] != nil; n++ { // openai/codex#43689
-		r.id = fmt.Sprintf("%s@%d", id, n)
+	stem := strings.TrimSuffix(path.Base(plain(name)), ending)
+	r.ID = cmp.Or(r.ID, stem[max(0, len(stem)-uuid):])
+	r.id = r.ID
+	for n := 2; c.byID[r.id] != nil; n++ { // openai/codex#43689
+		r.id = fmt.Sprintf("%s@%d", r.ID, n)
 	}
 	c.byID[r.id], c.list = r, append(c.list, r)
 	return r
@@ -326,16 +313,11 @@ func (c *codex) wantTrees(is func(r *rollout) bool) {
 // keepNewest leaves the rollouts that were written to last, and those of their trees, where those
 // of so many bytes are enough. A folder that is a few times as large is read in full.
 func (c *codex) keepNewest() {
-	const worthIt = 4
-	enough, latest := c.opts.Newest, map[*rollout]bool{}
-	if enough == 0 || c.facts.Bytes < worthIt*enough {
+	latest, left := store.KeepNewest(c.list, c.opts.Newest, func(r *rollout) (int64, time.Time) { return r.size, r.last })
+	if left == 0 {
 		return
 	}
-	for _, r := range slices.SortedFunc(slices.Values(c.list), func(a, b *rollout) int { return b.last.Compare(a.last) }) {
-		latest[r] = enough > 0
-		enough -= r.size
-	}
-	c.wantTrees(func(r *rollout) bool { return latest[r] })
+	c.wantTrees(func(r *rollout) bool { return slices.Contains(latest, r) })
 	for _, wanted := range c.wanted {
 		if !wanted {
 			c.facts.Left++

@@ -35,8 +35,11 @@ func (c *codex) newSession(r *rollout) *session.Session {
 	if parent := c.index.parents[r.id]; s.Parent == "" && parent != "" {
 		s.Parent, s.Delegated = parent, true
 	}
+	if r.apart != nil {
+		s.Faults = append(s.Faults, *r.apart)
+	}
 	if r.wrong != "" {
-		s.Faults = []session.Fault{{Kind: session.Undecodable, Item: -1, Ref: s.Ref(), Field: "line 1", Detail: r.wrong}}
+		s.Faults = append(s.Faults, session.Fault{Kind: session.Undecodable, Item: -1, Ref: s.Ref(), Field: "line 1", Detail: r.wrong})
 	}
 	return s
 }

@@ -131,7 +131,10 @@ func FuzzRead(f *testing.F) {
 		}
 		defer func() { _ = st.Close() }()
 		lines := 0
-		for range filelog.Over(stream).Lines(context.Background()) {
+		for _, err := range filelog.Over(stream).Lines(context.Background()) {
+			if err != nil {
+				t.Fatal(err)
+			}
 			lines++
 		}
 		for tree, err := range st.Trees(context.Background()) {

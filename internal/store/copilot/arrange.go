@@ -6,133 +6,98 @@ import (
 	"github.com/sessctl/sessctl/internal/store/filelog"
 )
 
-// entry is a line that becomes an item, with the results that are sent behind it.
-type entry struct {
-	line    int
-	answers []int // by the calls, the line of the result; -1 for none
-}
+// slot is the place of a result: a call of an answer.
+type slot struct{ line, nth int }
 
-// arrangement is the order in which the lines of an agent are sent, as requests of resumed sessions have shown.
-type arrangement struct {
-	*log
-	list  []entry
-	open  []slot                // calls that a result may answer here
-	early map[filelog.Name]int  // results without a call so far, by their places in list
-	done  map[filelog.Name]bool // calls that have results
-	turn  bool
-}
-
-// slot is the place of a result.
-type slot struct{ entry, nth int }
-
-// arrangeLines arranges the lines of an agent. A result belongs to the oldest open call of its id; calls stay
-// open until the session is resumed, or a prompt comes between turns.
-func (l *log) arrangeLines(of int32) []int {
-	a := &arrangement{log: l, early: map[filelog.Name]int{}, done: map[filelog.Name]bool{}}
-	resumed, real, closed := map[int]bool{}, map[filelog.Name]bool{}, false // resumed are results behind the line that closes their calls
+// arrangeLines arranges the lines of an agent as they are sent, as requests of resumed sessions have shown: results
+// stand behind their calls. A result belongs to the oldest open call of its id; calls stay open until the session is
+// resumed, or a prompt comes between turns.
+func (l *log) arrangeLines(of int32) (list []int) {
+	var open []slot
+	answers := map[slot]int{}
+	early, answered := map[filelog.Name]int{}, map[filelog.Name]bool{} // early are results whose calls are not there yet
+	real, resumed := map[filelog.Name]bool{}, map[int]bool{}           // resumed are results behind the line that closes their calls
+	turn, closed := false, false
+	closeCalls := func() {
+		open = nil
+		clear(early)
+	}
+	pair := func(s slot, i int) { answers[s], l.nodes[i].placed, answered[l.nodes[i].call] = i, true, true }
 	for _, i := range l.lines[of] {
 		n := &l.nodes[i]
 		switch n.kind {
 		case resume:
-			a.closeCalls()
-			a.turn, closed = false, true
+			closeCalls()
+			turn, closed = false, true
 		case turnStart, turnEnd:
-			a.turn = n.kind == turnStart
+			turn = n.kind == turnStart
 		case prompt, notice:
-			if !a.turn || len(a.open) == 0 {
-				a.closeCalls()
+			if !turn || len(open) == 0 {
+				closeCalls()
 			}
-			a.addEntry(i)
 		case summary:
-			a.closeCalls()
-			a.addEntry(i)
+			closeCalls()
 		case answer:
-			a.addAnswer(i)
+			for nth, call := range l.callsOf(n) {
+				if at, there := early[call]; there {
+					pair(slot{i, nth}, at)
+					delete(early, call)
+				} else {
+					open = append(open, slot{i, nth})
+				}
+			}
 		case result:
-			resumed[i] = closed && n.stands
-			real[n.call] = real[n.call] || !n.stands
-			a.addResult(i)
-		case unread:
-			a.addEntry(i)
-		}
-	}
-	for k := range a.list { // what the runtime wrote of a call when it was resumed is lost at the next resume
-		e := &a.list[k]
-		if e.line < 0 || !resumed[e.line] {
-			continue
-		}
-		n := &l.nodes[e.line]
-		if n.stale = real[n.call]; !n.stale {
-			n.passed = true
-			a.claimPast(k)
-		}
-	}
-	return a.lines()
-}
-
-func (a *arrangement) closeCalls() {
-	a.open = nil
-	clear(a.early)
-}
-
-func (a *arrangement) addEntry(i int) { a.list = append(a.list, entry{line: i}) }
-
-func (a *arrangement) addAnswer(i int) {
-	calls := a.callsOf(&a.nodes[i])
-	e := entry{line: i, answers: make([]int, len(calls))}
-	for nth, call := range calls {
-		e.answers[nth] = -1
-		if at, early := a.early[call]; early {
-			e.answers[nth], a.list[at].line = a.list[at].line, -1
-			a.done[call] = true
-			delete(a.early, call)
-			continue
-		}
-		a.open = append(a.open, slot{len(a.list), nth})
-	}
-	a.list = append(a.list, e)
-}
-
-func (a *arrangement) addResult(i int) {
-	call := a.nodes[i].call
-	for k, s := range a.open {
-		if e := &a.list[s.entry]; a.callsOf(&a.nodes[e.line])[s.nth] == call {
-			e.answers[s.nth], a.done[call] = i, true
-			a.open = slices.Delete(a.open, k, k+1)
-			return
-		}
-	}
-	if !a.done[call] {
-		a.early[call] = len(a.list)
-	}
-	a.addEntry(i)
-}
-
-// claimPast gives a result to the last call before it that has none.
-func (a *arrangement) claimPast(k int) {
-	for at := k - 1; at >= 0; at-- {
-		e := &a.list[at]
-		for nth, i := range e.answers {
-			if i < 0 && a.callsOf(&a.nodes[e.line])[nth] == a.nodes[a.list[k].line].call {
-				e.answers[nth], a.list[k].line = a.list[k].line, -1
-				return
+			resumed[i], real[n.call] = closed && n.stands, real[n.call] || !n.stands
+			if k := slices.IndexFunc(open, func(s slot) bool { return l.callAt(s) == n.call }); k >= 0 {
+				pair(open[k], i)
+				open = slices.Delete(open, k, k+1)
+			} else if !answered[n.call] {
+				early[n.call] = i
 			}
 		}
 	}
-}
-
-// lines are those of all entries.
-func (a *arrangement) lines() (list []int) {
-	for _, e := range a.list {
-		if e.line < 0 {
-			continue
-		}
-		list = append(list, e.line)
-		for _, i := range e.answers {
-			if i >= 0 {
-				list = append(list, i)
+	l.placeInterrupted(l.lines[of], resumed, real, answers)
+	for _, i := range l.lines[of] {
+		if n := &l.nodes[i]; !n.placed && (n.kind.isSent() || n.kind == unread) {
+			list = append(list, i)
+			for nth := range l.callsOf(n) {
+				if at, there := answers[slot{i, nth}]; there {
+					list = append(list, at)
+				}
 			}
 		}
 	}
 	return list
+}
+
+// placeInterrupted places what the runtime wrote of calls when it was resumed, which is lost at the next resume.
+func (l *log) placeInterrupted(lines []int, resumed map[int]bool, real map[filelog.Name]bool, answers map[slot]int) {
+	for at, i := range lines {
+		n := &l.nodes[i]
+		if !resumed[i] || n.placed {
+			continue
+		}
+		if n.stale = real[n.call]; n.stale {
+			continue
+		}
+		n.passed = true
+		if s, found := l.lastCall(lines[:at], n.call, answers); found {
+			answers[s], n.placed = i, true
+		}
+	}
+}
+
+// callAt is the call of a slot.
+func (l *log) callAt(s slot) filelog.Name { return l.callsOf(&l.nodes[s.line])[s.nth] }
+
+// lastCall is the last slot of a call among lines that has no answer.
+func (l *log) lastCall(lines []int, call filelog.Name, answers map[slot]int) (slot, bool) {
+	for _, i := range slices.Backward(lines) {
+		for nth, made := range l.callsOf(&l.nodes[i]) {
+			if _, there := answers[slot{i, nth}]; made == call && !there {
+				return slot{i, nth}, true
+			}
+		}
+	}
+	return slot{}, false
 }

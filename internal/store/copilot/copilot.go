@@ -5,17 +5,15 @@ package copilot
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
-	"github.com/sessctl/sessctl/internal/atomicfile"
-	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/filelog"
@@ -31,7 +29,7 @@ const (
 	ending      = ".jsonl"
 )
 
-var files = logstore.Kind{Ending: ending, Facts: storeFacts, List: listFiles, Session: sessionOf, Writer: writerOf, Read: readFile, Plain: plainLine, Relate: relatePassed}
+var files = logstore.Kind{Ending: ending, Facts: storeFacts, List: listFiles, Session: sessionOf, Writer: writerOf, Title: titleOf, Glance: glanceAt, Read: readFile, Plain: plainLine, Relate: relatePassed}
 
 // Kind is Copilot CLI's row in the table of adapters.
 var Kind = store.Kind{
@@ -54,7 +52,7 @@ func listLocations(home string) []string {
 // of these. Backups of repairs hold the sessions once more.
 func listFiles(root *os.Root) (names []string) {
 	for _, top := range []string{"session-state", "."} {
-		for _, folder := range listFolder(root, top, "") {
+		for _, folder := range append(listFolder(root, top, ""), top) {
 			info, err := root.Stat(folder) // nobody waits for a pipe
 			if err != nil || !info.IsDir() || strings.Contains(folder, ".sessctl-") {
 				continue
@@ -64,11 +62,8 @@ func listFiles(root *os.Root) (names []string) {
 			}
 		}
 		if len(names) > 0 {
-			return names
+			break
 		}
-	}
-	if _, err := root.Lstat(events); err == nil {
-		names = append(names, events)
 	}
 	return names
 }
@@ -93,35 +88,16 @@ func sessionOf(folder, name string) string {
 }
 
 // detectEvents looks into the first lines of the first files.
-func detectEvents(ctx context.Context, src *store.Source) (found store.Detection) {
-	const enough = 50
-	look := func(file *filelog.Log) {
-		n := 0
-		for at, err := range file.Records(ctx, func(text []byte) bool { return parseEvent(text) != nil }) {
-			if n++; err != nil || at.Err != nil || n > enough {
-				return
-			}
-			e := parseEvent(at.Text)
-			if e != nil && e.Data.Kind() == '{' && schema()[e.Type] != nil && (e.text("producer") == producer || len(e.ID)*len(e.Time)*len(e.Parent) > 0) {
-				found = store.Detection{Sure: store.Certain, Why: "lines with type, data, id, timestamp and parentId"}
-				return
-			}
-		}
+func detectEvents(ctx context.Context, src *store.Source) store.Detection {
+	names := func(yield func(string) bool) { slices.Values(listFiles(src.Folder))(yield) }
+	right := filelog.Recognize(ctx, src.Stream, src.Folder, names, func(text []byte) bool {
+		e := parseEvent(text)
+		return e != nil && e.Data.Kind() == '{' && schema()[e.Type] != nil && (e.text("producer") == producer || len(e.ID)*len(e.Time)*len(e.Parent) > 0)
+	})
+	if !right {
+		return store.Detection{}
 	}
-	if src.Stream != nil {
-		look(filelog.Over(src.Stream))
-	}
-	if src.Folder == nil {
-		return found
-	}
-	names := listFiles(src.Folder)
-	for _, name := range names[:min(len(names), enough)] {
-		if file, err := filelog.Open(src.Folder, name); err == nil && found.Sure == store.No {
-			look(file)
-			_ = file.Close() // nothing was written to it
-		}
-	}
-	return found
+	return store.Detection{Sure: store.Certain, Why: "lines with type, data, id, timestamp and parentId"}
 }
 
 // placeholder is what 1.0.102 sends in place of a result that is not where it looks for one, and interrupted
@@ -134,12 +110,13 @@ const (
 // storeFacts are what is known of the store before a session is read.
 func storeFacts(src *store.Source) session.Store {
 	const instead = "sends an error in its place"
+	const unanswered = instead + "; 1.0.24 sends the call alone, and the provider refuses that"
 	return session.Store{
 		Path: src.Path, Kind: kindName, Title: kindTitle, Bytes: src.Bytes, Generation: events,
 		Runtime: session.Runtime{
 			Name: kindTitle,
 			Sanitiser: &session.Sanitiser{
-				By: "Copilot CLI " + lastVersion, Pairs: "anthropic", Always: true, Result: placeholder, Elsewhere: placeholder,
+				By: "Copilot CLI " + lastVersion + " and later", Pairs: "anthropic", Always: true, Result: placeholder, Elsewhere: placeholder,
 				Tail: interrupted + ". Its effects may be absent, partial, or already complete, and other tools may have completed successfully. Check the current state before retrying; do not assume success or replay this operation blindly.",
 			},
 		},
@@ -147,7 +124,7 @@ func storeFacts(src *store.Source) session.Store {
 			Model:  "claude",
 			Adapts: map[string]string{"SC113": "leaves it out of requests, since the summary covers the other half"},
 			Loses: map[string]string{
-				"SC101": instead + "; 1.0.24 sends the call alone, and the provider refuses that",
+				"SC101": unanswered, "SC716": unanswered,
 				"SC103": "leaves the result out of requests; 1.0.24 sends it, and the provider refuses that",
 				"SC104": instead, "SC105": instead, "SC112": instead, "SC106": "sends the first of them", "SC107": "sends the first of them",
 				"SC201": instead + ", after the second call", "SC202": "sends both calls",
@@ -161,46 +138,29 @@ func storeFacts(src *store.Source) session.Store {
 }
 
 // writerOf says whether a process has the session of a file. 1.0.102 locks inuse.PID.hold as long as it runs; of 1.0.24 there is
-// its number alone, which may be that of another process by now, or of another container.
+// its number alone.
 func writerOf(root *os.Root, name string) session.Writer {
 	writer := session.WriterDead
-	for _, note := range listFolder(root, path.Dir(name), "inuse.") {
+	notes := listFolder(root, path.Dir(name), "inuse.")
+	for _, note := range notes {
 		stem, isHold := strings.CutSuffix(note, ".hold")
 		if isHold {
-			switch locked, known := isLocked(root, note); {
-			case locked:
-				return session.WriterLive
-			case !known:
-				return session.WriterUnknown
+			if w := filelog.HolderOf(root, note); w != session.WriterDead {
+				return w
 			}
-			continue
-		}
-		stem = strings.TrimSuffix(stem, ".lock")
-		_, none := root.Stat(stem + ".hold")
-		_, here := os.Stat("/proc/self/stat")
-		_, gone := os.Stat(fmt.Sprintf("/proc/%s/stat", strings.TrimPrefix(path.Ext(stem), ".")))
-		if errors.Is(none, fs.ErrNotExist) && (here != nil || gone == nil) {
-			writer = session.WriterUnknown
+		} else if stem = strings.TrimSuffix(stem, ".lock"); !slices.Contains(notes, stem+".hold") {
+			pid, _ := strconv.Atoi(strings.TrimPrefix(path.Ext(stem), "."))
+			writer = min(writer, filelog.ProbeProcess(pid, "", ""))
 		}
 	}
 	return writer
 }
 
-// isLocked reports whether a process holds the lock of a file, and whether that can be known.
-func isLocked(root *os.Root, name string) (locked, known bool) {
-	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() { // nobody waits for a pipe
-		return false, false
-	}
-	file, err := root.Open(name)
-	if err != nil {
-		return false, false
-	}
-	defer func() { _ = file.Close() }() // nothing was written to it
-	return atomicfile.IsLocked(file)
-}
-
 // titleOf is what the file beside says that the session is called.
 func titleOf(f *logstore.File) string {
+	if f.Root == nil {
+		return ""
+	}
 	const most = 1 << 16
 	text, _ := filelog.Read(f.Root, path.Join(path.Dir(f.Name), "workspace.yaml"), most)
 	for line := range strings.Lines(string(text)) {
@@ -211,17 +171,22 @@ func titleOf(f *logstore.File) string {
 	return ""
 }
 
+// glanceAt is when a line was written, and whether somebody is sent it. What cannot be read is an item, too.
+func glanceAt(line []byte) (at time.Time, said bool) {
+	e := parseEvent(line)
+	if e == nil {
+		return at, true
+	}
+	at, _ = time.Parse(time.RFC3339, textOf(e.Time))
+	return at, kinds[e.Type].isSent()
+}
+
 // plainLine is a line without whose it is, and what is before it.
 func plainLine(line []byte) []byte {
 	if parseEvent(line) == nil {
 		return line
 	}
-	for _, pointer := range []string{"/agentId", "/data/parentToolCallId", "/parentId"} {
-		if without, err := jsonedit.SetValue(line, pointer, nil); err == nil {
-			line = without
-		}
-	}
-	return line
+	return mended(line, mend{pointer: "/agentId"}, mend{pointer: "/data/parentToolCallId"}, mend{pointer: "/parentId"})
 }
 
 // relatePassed sends what is no longer passed over. What Copilot CLI wrote of a call when it was resumed stays so.

@@ -51,7 +51,7 @@ var verdicts = map[string][]string{
 	"damaged-split-line-1.0.24":             {"error SC010 "},
 	"damaged-start-no-toolname":             {"error SC025 "},
 	"damaged-subagent-no-name":              {"error SC025 "},
-	"damaged-task-lost-result":              {"error SC716 toolu_T0N0", "info SC021 "},
+	"damaged-task-lost-result":              {"info SC021 ", "warning SC716 toolu_T0N0"},
 	"damaged-torn-result":                   {"info SC020 ", "warning SC101 toolu_T2N0"},
 	"damaged-torn-tail":                     {"info SC020 "},
 	"damaged-two-sessions-interleaved":      {"info SC015 ", "info SC021 "},

@@ -16,6 +16,9 @@ func FuzzLines(f *testing.F) {
 		`{"type":"assistant.message","data":{"messageId":"m","content":"","toolRequests":[{"toolCallId":"c","name":"task"}]},"id":"00000000-0000-4000-8000-000000000001","timestamp":"2026-11-26T10:00:00Z","parentId":null}` + "\n" +
 			`{"type":"tool.execution_complete","data":{"toolCallId":"c","result":{"content":"x"}},"agentId":"a","id":"","timestamp":"","parentId":""}`,
 		`{"type":"user.message","data":null}{"type":"user.message","data":{"content":7}}` + "\n\x00\n" + `{"type":7}`,
+		// Found by it: a line that leaves, and the next one is given its id as a parent; a first line that nothing mends.
+		`{"type":"user.message","data":null}{"type":"user.wessage","data":{"content":7}}` + "\n\x00\n" + `{"type":7}`,
+		`{"type":"session.start","dta":{},"id":"00000000-0000-4000-8000-000000000000","timestamp":"s026","parentI` + "\v" + `d":null}`,
 	} {
 		f.Add([]byte(text))
 	}

@@ -18,11 +18,10 @@ import (
 // reader makes items of lines.
 type reader struct {
 	*log
-	file  *logstore.File
-	text  *filelog.Window
-	title string
-	kept  []keptLine
-	used  map[string]int // how many items a key has
+	file   *logstore.File
+	kept   []keptLine
+	at     map[string]int // the lines of items, by their keys
+	places map[string]int // the lines of faults, by their fields
 }
 
 // readFile reads a file, nil where nothing is in it.
@@ -32,9 +31,8 @@ func readFile(ctx context.Context, f *logstore.File) (logstore.Reading, error) {
 		return nil, err
 	}
 	l.settleOwners()
-	r := &reader{log: l, file: f, text: f.Window(), used: map[string]int{}}
+	r := &reader{log: l, file: f, at: map[string]int{}, places: map[string]int{}}
 	if f.Root != nil {
-		r.title = titleOf(f)
 		r.readKept(ctx)
 	}
 	return r, nil
@@ -44,9 +42,11 @@ func readFile(ctx context.Context, f *logstore.File) (logstore.Reading, error) {
 func (r *reader) Parts() (parts []*logstore.Part, err error) {
 	for a := range r.agents {
 		of := &r.agents[a]
-		s := &session.Session{ID: r.sessionID(int32(a)), Title: r.title, Writer: r.file.Writer, CallOrder: true}
+		s := &session.Session{ID: r.sessionID(int32(a)), Writer: r.file.Writer, CallOrder: true}
 		if a > 0 {
 			s.Parent, s.Delegated, s.Title, s.Agent = r.sessionID(r.parentOf(int32(a))), true, of.title, of.name
+		} else {
+			s.Title = titleOf(r.file)
 		}
 		p := &logstore.Part{Session: s, Lines: map[string]filelog.Span{}}
 		if err := r.readItems(p, int32(a)); err != nil {
@@ -57,18 +57,14 @@ func (r *reader) Parts() (parts []*logstore.Part, err error) {
 	return parts, nil
 }
 
-// placeStep is how far apart the positions of lines are: what is sent elsewhere stands between.
+// placeStep is how far apart the positions of lines are: results stand behind their calls.
 const placeStep = 1 << 20
 
 // readItems reads those of a session, and its faults.
 func (r *reader) readItems(p *logstore.Part, a int32) error {
 	list := r.arrangeLines(a)
 	p.Items = make([]session.Item, len(list))
-	last, least := int64(0), make([]int, len(list)+1) // least are the first lines that come later
-	least[len(list)] = len(r.nodes)
-	for at := range slices.Backward(list) {
-		least[at] = min(least[at+1], list[at])
-	}
+	last := int64(0)
 	for at, i := range list {
 		n, it := &r.nodes[i], &p.Items[at]
 		text, err := r.text.Line(n.Span)
@@ -76,10 +72,10 @@ func (r *reader) readItems(p *logstore.Part, a int32) error {
 			return err
 		}
 		r.readItem(it, i, text)
-		if it.Position = last + 1; least[at+1] > i { // else it is sent before its place
+		if it.Position = last + 1; !n.placed {
 			it.Position = max(it.Position, int64(n.number)*placeStep)
 		}
-		last, p.Lines[it.Key] = it.Position, n.Span
+		last, p.Lines[it.Key], r.at[it.Key] = it.Position, n.Span, i
 		if n.home != a && n.kind.isSent() {
 			it.Home = r.sessionID(n.home)
 		}
@@ -129,13 +125,12 @@ func (r *reader) readItem(it *session.Item, i int, raw []byte) {
 		it.Role, it.Model, thought = session.Assistant, e.text("model"), e.text("reasoningText")
 		for _, c := range e.requests() {
 			it.Calls = append(it.Calls, r.readCall(&c))
-			it.Size += int64(len(c.Args))
 		}
 	case summary:
 		it.Kind, it.Role, said = session.Summary, session.User, e.text("summaryContent")
 	case result:
 		text, failed := e.answerText()
-		it.Role, it.Size, said = session.Tool, int64(len(text)), ""
+		it.Role, said = session.Tool, ""
 		it.Results = []session.Result{{CallID: e.text("toolCallId"), Text: text, Digest: session.DigestOf(text), IsError: failed, Synthetic: session.IsPlaceholder(text)}}
 		if n.stale {
 			it.Flags |= session.Unshown
@@ -144,39 +139,22 @@ func (r *reader) readItem(it *session.Item, i int, raw []byte) {
 			it.Flags |= session.Synthetic
 		}
 	}
-	r.finishItem(it, said, thought)
-}
-
-// finishItem sets what follows from what an item says.
-func (r *reader) finishItem(it *session.Item, said, thought string) {
+	if it.Text = session.DigestOf(said); it.Role == session.Tool {
+		it.Text = it.Results[0].Digest
+	} else if it.Flags |= session.TextFlags(said); strings.TrimSpace(said) == "" && len(it.Calls) == 0 {
+		it.Flags |= session.Blank
+	}
 	var meaning session.Meaning
 	meaning.Reset(it.Role, "")
-	add := func(texts ...string) {
-		for _, text := range texts {
-			meaning.AddDigest(session.DigestOf(text))
-		}
+	for _, name := range []string{"content", "reasoningText", "summaryContent", "toolRequests", "toolCallId", "result", "error"} {
+		meaning.AddDigest(session.DigestOf([]byte(e.members[name])))
+		it.Size += int64(len(e.members[name]))
 	}
-	add(said, thought)
-	for _, c := range it.Calls {
-		add(c.ID, c.Name, c.Args)
-	}
-	it.Text = session.DigestOf(said)
-	for _, res := range it.Results {
-		add(res.CallID, res.Text)
-		it.Text = res.Digest
-	}
-	it.Meaning, it.Size = meaning.Digest(), it.Size+int64(len(said)+len(thought))
-	if it.Role != session.Tool {
-		it.Flags |= session.TextFlags(said)
-		if strings.TrimSpace(said) == "" && len(it.Calls) == 0 {
-			it.Flags |= session.Blank
-		}
-	}
-	if !r.file.Body {
+	if it.Meaning = meaning.Digest(); r.file.Body {
+		it.Body.Text, it.Body.Reasoning = said, thought
+	} else {
 		it.DropTexts()
-		return
 	}
-	it.Body.Text, it.Body.Reasoning = said, thought
 }
 
 // readCall reads a call. Those that start a sub-agent say whose session that is.
@@ -198,40 +176,50 @@ func (r *reader) itemKey(n *node, text []byte) string {
 	if n.id == 0 || n.kind == unread {
 		key = fmt.Sprintf("%s:%.6x", r.session, sha256.Sum256(text))
 	}
-	if r.used[key]++; r.used[key] > 1 {
-		key += fmt.Sprintf("-%d", r.used[key])
+	for n, first := 2, key; ; n++ {
+		if _, used := r.at[key]; !used {
+			return key
+		}
+		key = fmt.Sprintf("%s-%d", first, n)
 	}
-	return key
 }
 
 // nameLine names a line in a fault, and what of it is meant. Several can stand on one.
-func (l *log) nameLine(i int, pointer string) string {
-	name := fmt.Sprintf("line %d", l.nodes[i].number)
-	if i > 0 && l.nodes[i-1].number == l.nodes[i].number {
-		name += fmt.Sprintf(" at byte %d", l.nodes[i].Offset)
+func (r *reader) nameLine(i int, pointer string) string {
+	name := fmt.Sprintf("line %d", r.nodes[i].number)
+	if i > 0 && r.nodes[i-1].number == r.nodes[i].number {
+		name += fmt.Sprintf(" at byte %d", r.nodes[i].Offset)
 	}
-	return strings.TrimSpace(name + " " + pointer)
+	name = strings.TrimSpace(name + " " + pointer)
+	r.places[name] = i
+	return name
 }
+
+// firstLine is what a repair sets where the first line is lost.
+const firstLine = "line 0"
 
 // faultsOf are those of the line of an item.
 func (r *reader) faultsOf(i int, text []byte) []session.Fault {
-	n, t, name := &r.nodes[i], r.trouble[i], r.nameLine(i, "")
-	list := r.misfits(i)
-	switch nothing := len(bytes.Trim(text, "\x00 ")) == 0; {
-	case n.kind != unread || t.gone:
-	case n.open && !nothing:
-		list = append(list, session.Fault{Kind: session.TornLine, Harmless: true, Field: name, Detail: name + ", the last one, was cut off while it was written. Copilot CLI drops it when it resumes the session."})
-	default:
-		list = append(list, session.Fault{Kind: session.Undecodable, Passed: true, Harmless: nothing, Field: name, Detail: t.why + "; Copilot CLI drops the line when it resumes the session"})
+	n, list := &r.nodes[i], r.misfits(i)
+	if n.kind == unread && !r.trouble[i].gone {
+		nothing, name := len(bytes.Trim(text, "\x00 ")) == 0, r.nameLine(i, "")
+		f := session.Fault{Kind: session.Undecodable, Passed: true, Harmless: nothing, Field: name, Detail: r.trouble[i].why + "; Copilot CLI drops the line when it resumes the session"}
+		if n.open && !nothing {
+			f = session.Fault{Kind: session.TornLine, Harmless: true, Field: name, Detail: name + ", the last one, was cut off while it was written. Copilot CLI drops it when it resumes the session."}
+		}
+		list = append(list, f)
 	}
 	if n.hidden && n.kind.isSent() {
 		list = append(list, session.Fault{
 			Kind: session.HiddenRecord, Field: r.nameLine(i, "/ephemeral"), Default: new("false"), Harmless: n.in > 0,
-			Detail: name + " is marked as ephemeral, so Copilot CLI does not send it to the model",
+			Detail: r.nameLine(i, "") + " is marked as ephemeral, so Copilot CLI does not send it to the model",
 		})
 	}
 	return list
 }
+
+// said are the values that are texts of people and models, of which a plan has none.
+var said = []string{"/data/content", "/data/agentDescription"}
 
 // misfits are the faults of a line that the runtime cannot load.
 func (r *reader) misfits(i int) (list []session.Fault) {
@@ -240,8 +228,12 @@ func (r *reader) misfits(i int) (list []session.Fault) {
 		return nil
 	}
 	for _, m := range t.mends {
+		value := m.value
+		if slices.Contains(said, m.pointer) && len(value) > len(`""`) {
+			value = "what the session says of it elsewhere"
+		}
 		f := session.Fault{
-			Kind: session.OutOfSchema, Unloads: true, Field: r.nameLine(i, m.pointer), Default: &m.value, Guess: m.guess,
+			Kind: session.OutOfSchema, Unloads: true, Field: r.nameLine(i, m.pointer), Default: &value, Guess: m.guess,
 			Detail: fmt.Sprintf("%s does not fit at %s, so Copilot CLI does not load the session: Session file is corrupted (line %d: %s)", r.nameLine(i, ""), m.pointer, r.nodes[i].number, m.says),
 		}
 		if list = append(list, f); t.gone { // the first one is enough to take it out
@@ -265,8 +257,8 @@ func (r *reader) fileFaults() (list []session.Fault) {
 	if lost > 0 {
 		list = append(list, session.Fault{Kind: session.BrokenChain, Field: "parentId", Harmless: true, Detail: fmt.Sprintf("%d lines name one before them that does not exist, the first of them %s: lines may have been lost there. Copilot CLI does not mind.", lost, r.nameLine(first, ""))})
 	}
-	if !r.began {
-		list = append(list, session.Fault{Kind: session.OutOfSchema, Unloads: true, Field: "line 0", Default: new("session.start"), Detail: "the first line, session.start, is missing, so Copilot CLI does not load the session: Session file is corrupted or incompatible"})
+	if !slices.ContainsFunc(r.nodes, func(n node) bool { return n.kind == start }) {
+		list = append(list, session.Fault{Kind: session.OutOfSchema, Unloads: true, Field: firstLine, Default: new("session.start"), Detail: "the first line, session.start, is missing, so Copilot CLI does not load the session: Session file is corrupted or incompatible"})
 	}
 	answered := map[*filelog.Run][]string{}
 	for i := range r.nodes {
@@ -276,11 +268,8 @@ func (r *reader) fileFaults() (list []session.Fault) {
 		}
 	}
 	for _, run := range r.runs {
-		f := session.Fault{Kind: session.Undecodable, Field: run.Name(), Passed: true, Default: new("each record on its own line")}
-		f.Detail, f.Remedy = run.Describe()
-		if f.Calls = answered[run]; len(f.Calls) > 0 {
-			f.Detail += "; the results of these calls are there, and the model does not see them: " + strings.Join(f.Calls, ", ")
-		}
+		f := session.Fault{Kind: session.Undecodable, Field: run.Name(), Passed: true, Default: new("each record on its own line"), Calls: answered[run]}
+		f.Detail, f.Remedy = run.Describe(f.Calls)
 		f.Detail += ". Copilot CLI drops such lines when it resumes the session, so repair it before"
 		list = append(list, f)
 	}

@@ -122,6 +122,7 @@ type node struct {
 	delegated         bool // a prompt that an agent gave to another one
 	passed            bool // see session.Item.Passed
 	stands            bool // a result that says that the call was interrupted
+	placed            bool // a result that is sent behind its call
 	stale             bool // such a one of a call that has a real result
 }
 
@@ -147,6 +148,7 @@ type trouble struct {
 // log is what is known of a file: its lines in their order, and whose they are.
 type log struct {
 	*filelog.Names
+	text    *filelog.Window
 	session string // the root's id
 	nodes   []node
 	calls   []filelog.Name
@@ -162,13 +164,12 @@ type log struct {
 	trouble map[int]*trouble // by the line
 	runs    []*filelog.Run
 	newer   bool // written by a version that names agents
-	began   bool // its first line is there
 }
 
 // readLog reads all lines of a file once.
 func readLog(ctx context.Context, file *filelog.Log, id string) (*log, error) {
 	l := &log{
-		Names: filelog.NewNames(), session: id, agents: make([]agent, 1), index: map[filelog.Name]int32{}, starts: map[filelog.Name]int32{}, made: map[filelog.Name]int{},
+		Names: filelog.NewNames(), text: file.Window(), session: id, agents: make([]agent, 1), index: map[filelog.Name]int32{}, starts: map[filelog.Name]int32{}, made: map[filelog.Name]int{},
 		ids: map[filelog.Name]int{}, tasks: map[filelog.Name]task{}, asked: map[int]task{}, from: map[int]string{}, trouble: map[int]*trouble{},
 	}
 	var e *event
@@ -206,7 +207,7 @@ func readLog(ctx context.Context, file *filelog.Log, id string) (*log, error) {
 		l.ids[n.id]++
 		l.nodes = append(l.nodes, n)
 	}
-	return l, l.mendLines(file.Window())
+	return l, l.mendLines()
 }
 
 // fillNode sets what a line says of its place.
@@ -218,8 +219,6 @@ func (l *log) fillNode(i int, n *node, e *event) {
 	n.run, n.call, n.under, n.turn = l.Name(e.text("interactionId")), l.Name(e.text("toolCallId")), l.Name(e.text("parentToolCallId")), l.Name(e.text("turnId"))
 	n.hidden, l.newer = string(e.Ephemeral) == "true", l.newer || n.agent != 0
 	switch n.kind {
-	case start:
-		l.began = true
 	case prompt:
 		l.from[i], n.delegated = strings.CutPrefix(e.text("source"), "agent-")
 		l.asked[i] = task{said: session.DigestOf(e.text("content"))}

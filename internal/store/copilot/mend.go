@@ -1,6 +1,7 @@
 package copilot
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,13 +15,6 @@ import (
 	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/filelog"
 )
-
-// mend is a value that lets a line load: JSON, "" where it leaves.
-type mend struct {
-	flaw
-	value string
-	guess bool // nothing in the file says that it is so
-}
 
 // mended is a line with its mends.
 func mended(text []byte, mends ...mend) []byte {
@@ -46,38 +40,31 @@ func (l *log) mendsOf(i int) []mend {
 
 // mendLines finds out what lets each line load that does not fit. The session is read as if that were
 // done; what nothing mends has to leave.
-func (l *log) mendLines(lines *filelog.Window) error {
+func (l *log) mendLines() error {
 	for _, i := range slices.Sorted(maps.Keys(l.trouble)) {
 		t, was := l.trouble[i], l.nodes[i]
-		text, err := lines.Line(was.Span)
+		if was.kind == unread {
+			continue
+		}
+		text, err := l.text.Line(was.Span)
 		if err != nil {
 			return err
 		}
 		text = slices.Clone(text)
+		e := parseEvent(text)
 		for range 2 { // an object that is put in place of another value can lack members
-			e := parseEvent(mended(text, t.mends...))
-			if e == nil || was.kind == unread {
-				break
-			}
-			for _, f := range e.checkEvent() {
-				m := mend{flaw: f}
-				if f.wanted {
-					m.value, m.guess = l.findValue(i, e, f.pointer, lines)
+			for _, m := range e.checkEvent() {
+				if m.wanted {
+					m.value, m.guess = l.findValue(i, e, m.pointer)
 					t.gone = t.gone || m.value == ""
 				}
 				t.mends = append(t.mends, m)
 			}
-		}
-		if was.kind == unread {
-			continue
+			e = parseEvent(mended(text, t.mends...))
 		}
 		n := node{Span: was.Span, number: was.number, open: was.open, passed: was.passed}
-		if e := parseEvent(mended(text, t.mends...)); e != nil {
-			l.fillNode(i, &n, e)
-			t.gone = t.gone || len(e.checkEvent()) > 0
-		}
-		if t.gone {
-			n = node{Span: was.Span, number: was.number, kind: unread, id: n.id, parent: n.parent}
+		if l.fillNode(i, &n, e); t.gone || len(e.checkEvent()) > 0 {
+			t.gone, n = true, node{Span: was.Span, number: was.number, kind: unread, id: n.id, parent: n.parent}
 		}
 		l.ids[was.id]--
 		l.ids[n.id]++
@@ -107,7 +94,7 @@ func quoted(text string) string {
 }
 
 // findValue finds the value that a line lacks: in the line itself, or in its partners. "" for none.
-func (l *log) findValue(i int, e *event, pointer string, lines *filelog.Window) (value string, guess bool) {
+func (l *log) findValue(i int, e *event, pointer string) (value string, guess bool) {
 	n, field := &l.nodes[i], e.Type+" "+pointer
 	has := func(name string) bool { return len(e.members[name]) > 0 && e.members[name].Kind() != 'n' }
 	switch {
@@ -116,7 +103,7 @@ func (l *log) findValue(i int, e *event, pointer string, lines *filelog.Window) 
 	case pointer == "/id", field == "assistant.message /data/messageId":
 		value = quoted(l.DeriveUUID(fmt.Sprint(pointer, i, n.Offset)))
 	case pointer == "/timestamp":
-		value = l.nearestTime(i, lines)
+		value = l.nearestTime(i)
 	case pointer == "/parentId" && i > 0 && l.nodes[i-1].id != 0:
 		value = quoted(l.Text(l.nodes[i-1].id))
 	case pointer == "/parentId":
@@ -124,7 +111,7 @@ func (l *log) findValue(i int, e *event, pointer string, lines *filelog.Window) 
 	case field == "session.start /data/sessionId":
 		value = quoted(l.session)
 	case field == "session.start /data/startTime", field == "session.resume /data/resumeTime":
-		value = l.nearestTime(i+1, lines)
+		value = l.nearestTime(i + 1)
 	case field == "session.resume /data/eventCount":
 		value = strconv.Itoa(i)
 	case field == "session.compaction_complete /data/success":
@@ -141,11 +128,11 @@ func (l *log) findValue(i int, e *event, pointer string, lines *filelog.Window) 
 	case field == "tool.execution_complete /data/toolCallId", field == "tool.execution_start /data/toolCallId":
 		return l.lackingCall(i)
 	case field == "tool.execution_start /data/toolName":
-		value = quoted(textOf(l.requestOf(n.call, lines).Name))
+		value = quoted(textOf(l.requestOf(n.call).Name))
 	case strings.HasPrefix(field, "assistant.message /data/toolRequests/"):
-		value = quoted(l.findRequest(i, e, strings.Split(pointer, "/"), lines))
+		value = quoted(l.findRequest(i, e.requests(), pointer))
 	case strings.HasPrefix(field, "subagent."):
-		value = quoted(l.findOfChild(i, strings.TrimPrefix(pointer, "/data/"), lines))
+		value = quoted(l.findOfChild(n, strings.TrimPrefix(pointer, "/data/")))
 	default:
 		value = fixed[field]
 	}
@@ -156,8 +143,8 @@ func (l *log) findValue(i int, e *event, pointer string, lines *filelog.Window) 
 }
 
 // eventAt reads a line as it is to be.
-func (l *log) eventAt(i int, lines *filelog.Window) *event {
-	if text, err := lines.Line(l.nodes[i].Span); err == nil {
+func (l *log) eventAt(i int) *event {
+	if text, err := l.text.Line(l.nodes[i].Span); err == nil {
 		if e := parseEvent(mended(text, l.mendsOf(i)...)); e != nil {
 			return e
 		}
@@ -166,13 +153,13 @@ func (l *log) eventAt(i int, lines *filelog.Window) *event {
 }
 
 // nearestTime is the time of the last line before another one that has one, or else of the first behind it.
-func (l *log) nearestTime(i int, lines *filelog.Window) string {
+func (l *log) nearestTime(i int) string {
 	for k := range 2 * len(l.nodes) {
 		at := i - 1 - k
 		if at < 0 {
 			at = min(k, len(l.nodes)-1)
 		}
-		if e := l.eventAt(at, lines); e.Time.Kind() == '"' && !slices.ContainsFunc(e.checkEvent(), func(f flaw) bool { return f.pointer == "/timestamp" }) {
+		if e := l.eventAt(at); isTime(e.Time) {
 			return string(e.Time)
 		}
 	}
@@ -181,8 +168,8 @@ func (l *log) nearestTime(i int, lines *filelog.Window) string {
 
 // lastTurn is the turn that an agent began last.
 func (l *log) lastTurn(i int) string {
-	for k := i - 1; k >= 0; k-- {
-		if n := &l.nodes[k]; n.kind == turnStart && n.agent == l.nodes[i].agent && n.turn != 0 {
+	for _, n := range slices.Backward(l.nodes[:i]) {
+		if n.kind == turnStart && n.agent == l.nodes[i].agent && n.turn != 0 {
 			return l.Text(n.turn)
 		}
 	}
@@ -207,68 +194,62 @@ func (l *log) lackingCall(i int) (value string, guess bool) {
 }
 
 // requestOf is a call as an answer has it.
-func (l *log) requestOf(call filelog.Name, lines *filelog.Window) (r request) {
+func (l *log) requestOf(call filelog.Name) request {
 	if at, made := l.made[call]; made && call != 0 {
-		list := l.eventAt(at, lines).requests()
-		if n := slices.IndexFunc(list, func(r request) bool { return textOf(r.ID) == l.Text(call) }); n >= 0 {
-			return list[n]
+		for _, r := range l.eventAt(at).requests() {
+			if textOf(r.ID) == l.Text(call) {
+				return r
+			}
 		}
 	}
-	return r
+	return request{}
 }
 
-// findRequest finds the id or the tool of a call: the line says it that the tool began with.
-func (l *log) findRequest(i int, e *event, pointer []string, lines *filelog.Window) string {
-	const nth, member = 3, 4 // "", "data", "toolRequests"
-	list := e.requests()
-	k, err := strconv.Atoi(pointer[nth])
-	if err != nil || k >= len(list) {
+// findRequest finds the id or the tool of a call: the lines say it that the tools of the answer began with.
+func (l *log) findRequest(i int, list []request, pointer string) string {
+	var nth int
+	var member string
+	if n, _ := fmt.Sscanf(pointer, "/data/toolRequests/%d/%s", &nth, &member); n < 2 || nth >= len(list) {
 		return ""
 	}
-	lacking := 0 // calls before it without an id
-	for _, r := range list[:k] {
-		if r.ID.Kind() != '"' {
-			lacking++
-		}
-	}
+	lacking := slices.DeleteFunc(slices.Clone(list[:nth]), func(r request) bool { return r.ID.Kind() == '"' })
+	var begun []filelog.Name // which no answer makes
 	for at := i + 1; at < len(l.nodes) && (l.nodes[at].kind != answer || l.nodes[at].agent != l.nodes[i].agent); at++ {
 		n := &l.nodes[at]
-		_, elsewhere := l.made[n.call]
-		switch {
-		case n.kind != began || n.agent != l.nodes[i].agent:
-		case pointer[member] == "name" && l.Text(n.call) == textOf(list[k].ID):
-			return l.eventAt(at, lines).text("toolName")
-		case pointer[member] != "name" && n.call != 0 && !elsewhere:
-			if lacking--; lacking < 0 {
-				return l.Text(n.call)
-			}
+		if n.kind != began || n.agent != l.nodes[i].agent || n.call == 0 {
+			continue
+		}
+		if member == "name" && l.Text(n.call) == textOf(list[nth].ID) {
+			return l.eventAt(at).text("toolName")
+		}
+		if _, elsewhere := l.made[n.call]; !elsewhere {
+			begun = append(begun, n.call)
 		}
 	}
-	return ""
+	if member == "name" || len(lacking) >= len(begun) {
+		return ""
+	}
+	return l.Text(begun[len(lacking)])
 }
 
-// findOfChild finds what another line of a sub-agent says, or the call that started it.
-func (l *log) findOfChild(i int, field string, lines *filelog.Window) string {
-	call, agent := l.nodes[i].call, l.nodes[i].agent
-	for k := range l.nodes {
-		n := &l.nodes[k]
-		switch said := ""; {
-		case k == i || n.call != call && (n.agent == 0 || n.agent != agent):
-		case field == "toolCallId" && n.under != 0:
-			return l.Text(n.under)
-		case n.kind == childStart || n.kind == childEnd:
-			if said = l.eventAt(k, lines).text(field); said != "" {
-				return said
-			}
-		}
+// findOfChild finds what the beginning of a sub-agent says, or the call that started it.
+func (l *log) findOfChild(n *node, field string) string {
+	of := agent{call: n.call}
+	if at, known := l.starts[n.call]; known && n.call != 0 {
+		of = l.agents[at]
+	} else if at, known := l.index[n.agent]; known {
+		of = l.agents[at]
 	}
-	argument := map[string]string{"agentName": "agent_type", "agentDisplayName": "name", "agentDescription": "description"}[field]
-	return textOf(membersOf(l.requestOf(call, lines).Args)[argument])
+	args := membersOf(l.requestOf(of.call).Args)
+	return map[string]string{
+		"toolCallId": l.Text(of.call), "agentName": cmp.Or(of.name, textOf(args["agent_type"])), "agentDisplayName": cmp.Or(of.title, textOf(args["name"])),
+		"agentDescription": textOf(args["description"]),
+	}[field]
 }
 
 // startLine is the first line of a session that has lost it.
-func (l *log) startLine(lines *filelog.Window) []byte {
-	first, id := jsontext.Value(l.nearestTime(0, lines)), l.DeriveUUID(l.session)
+func (l *log) startLine() []byte {
+	first, id := jsontext.Value(l.nearestTime(0)), l.DeriveUUID(l.session)
 	if parent := l.nodes[0].parent; parent != 0 && l.ids[parent] == 0 {
 		id = l.Text(parent)
 	}

@@ -24,8 +24,12 @@ func (l *log) settleOwners() {
 		}
 	}
 	runs := l.ownersOfRuns()
-	var running []int32               // sub-agents for which the root waits
-	begun := map[filelog.Name][]int{} // turns that have not ended, by their names
+	type turn struct {
+		name filelog.Name
+		in   int32
+	}
+	var running []int32         // sub-agents for which the root waits
+	begun := map[turn][]int32{} // whose the turns are that have not ended
 	for i := range l.nodes {
 		n := &l.nodes[i]
 		maker, made := l.made[n.call]
@@ -53,13 +57,10 @@ func (l *log) settleOwners() {
 				n.home = l.startedBy(n.under)
 			}
 		case turnStart:
-			begun[n.turn] = append(begun[n.turn], i)
+			begun[turn{n.turn, n.in}] = append(begun[turn{n.turn, n.in}], n.home)
 		case turnEnd:
-			for k, at := range slices.Backward(begun[n.turn]) {
-				if l.nodes[at].in == n.in {
-					n.home, begun[n.turn] = l.nodes[at].home, slices.Delete(begun[n.turn], k, k+1)
-					break
-				}
+			if whose := begun[turn{n.turn, n.in}]; len(whose) > 0 {
+				n.home, begun[turn{n.turn, n.in}] = whose[len(whose)-1], whose[:len(whose)-1]
 			}
 		}
 	}

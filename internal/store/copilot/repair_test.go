@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +67,75 @@ func repaired(t storetest.Tester, home string, look func(receipt *repair.Receipt
 	}
 	if diff := cmp.Diff(before, snapshot(t, home)); diff != "" {
 		t.Fatalf("undo gives something else: %s", diff)
+	}
+}
+
+// TestAPlanHoldsNoText: what a plan puts back from a backup, or from another place in the line, it names.
+func TestAPlanHoldsNoText(t *testing.T) {
+	plan, _, err := repairtest.Repair(recorded(t, "recovered-split-line", t.TempDir()))
+	if err != nil || plan.IsEmpty() {
+		t.Fatalf("%v: %+v", err, plan)
+	}
+	text, err := json.Marshal(plan)
+	if err != nil || strings.Contains(string(text), "completed with exit code") || !strings.Contains(string(text), "backup-before-recovery") {
+		t.Errorf("%v: %s", err, text)
+	}
+	home := recorded(t, "plain", t.TempDir())
+	files, _ := filepath.Glob(filepath.Join(home, "session-state", "*", "events.jsonl"))
+	whole, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	prompt := regexp.MustCompile(`("type":"user.message","data":\{"content":)("[^"]+")`)
+	said := string(prompt.FindSubmatch(whole)[2])
+	if err := os.WriteFile(files[0], prompt.ReplaceAll(whole, []byte("${1}null")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plan, _, err = repairtest.Repair(home)
+	if err != nil || plan.IsEmpty() {
+		t.Fatalf("%v: %+v", err, plan)
+	}
+	if text, err = json.Marshal(plan); err != nil || strings.Contains(string(text), strings.Trim(said, `"`)) {
+		t.Errorf("%v: %s", err, text)
+	}
+	if after, _ := os.ReadFile(files[0]); string(after) != string(whole) {
+		t.Errorf("%s\nbecame\n%s", whole, after)
+	}
+}
+
+// TestKeptLines: of the lines that only the backup has, a repair puts those of results back. They may
+// have lost the lines before them as well.
+func TestKeptLines(t *testing.T) {
+	for name, tt := range map[string]struct {
+		cut          func(lines []string) []string
+		before, then int
+	}{
+		"one of two": {func(lines []string) []string { return slices.Delete(lines, 28, 29) }, 2, 1},
+		"all of it":  {func(lines []string) []string { return append(lines[:8], lines[8][:20]) }, 29, 26},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := recorded(t, "recovered-split-line", t.TempDir())
+			files, _ := filepath.Glob(filepath.Join(home, "session-state", "*", "events.jsonl"))
+			whole, err := os.ReadFile(files[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(files[0], []byte(strings.Join(tt.cut(strings.SplitAfter(string(whole), "\n")), "")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			kept := func() (n int) {
+				for _, f := range storetest.Findings(t, home) {
+					n += strings.Count(f, "SC027")
+				}
+				return n
+			}
+			before := kept()
+			repaired(t, home, func(*repair.Receipt) {
+				if then := kept(); before != tt.before || then != tt.then {
+					t.Errorf("%d lines, and %d after the repair", before, then)
+				}
+			}, "lossy", "prune", "guesses")
+		})
 	}
 }
 

@@ -18,21 +18,21 @@ import (
 // rewrite is what a repair makes of the lines of a file.
 type rewrite struct {
 	*reader
-	at     map[string]int // the lines of items, by their keys
-	gone   map[int]bool
-	moved  map[int]bool // of these, those that come behind another line
-	sets   map[int][]mend
-	homes  map[int]int32 // lines that go to another agent
-	behind map[int][]newLine
-	added  map[[2]int]filelog.Name // the ids of new lines
+	gone   map[int]bool      // lines that leave their places
+	moved  map[int]bool      // of these, those that come behind others
+	sets   map[int][]mend    // values of lines
+	homes  map[int]int32     // lines that go to another agent
+	behind map[int][]newLine // what comes behind a line
 	apart  map[*filelog.Run]bool
-	start  bool // the first line is put back
+	back   map[filelog.Name]bool // the ids of lines of backups that were put back so far
+	start  bool                  // the first line is put back
 }
 
 // newLine is a line that comes behind another one: one that moves, or that of a result.
 type newLine struct {
 	line   int // that moves, or makes the call
 	result *session.Result
+	kept   []byte // the line of a backup that holds the result
 }
 
 // refuse is the problem with what no line can become.
@@ -43,13 +43,7 @@ func refuse(form string, args ...any) error {
 // Compose implements logstore.Reading.
 func (r *reader) Compose(all []*change.Session, parts []*logstore.Part) ([]filelog.Splice, error) {
 	f := &rewrite{
-		reader: r, at: map[string]int{}, gone: map[int]bool{}, moved: map[int]bool{}, sets: map[int][]mend{}, homes: map[int]int32{},
-		behind: map[int][]newLine{}, added: map[[2]int]filelog.Name{}, apart: map[*filelog.Run]bool{},
-	}
-	for _, p := range parts {
-		for key, span := range p.Lines {
-			f.at[key], _ = slices.BinarySearchFunc(r.nodes, span.Offset, func(n node, at int64) int { return cmp.Compare(n.Offset, at) })
-		}
+		reader: r, gone: map[int]bool{}, moved: map[int]bool{}, sets: map[int][]mend{}, homes: map[int]int32{}, behind: map[int][]newLine{}, apart: map[*filelog.Run]bool{}, back: map[filelog.Name]bool{},
 	}
 	for _, s := range all {
 		a := slices.IndexFunc(parts, func(p *logstore.Part) bool { return p.ID == s.Is.ID })
@@ -95,27 +89,28 @@ func (f *rewrite) rewriteSession(s *change.Session, a int32) error {
 
 // setValue takes in what an edit sets of a line.
 func (f *rewrite) setValue(e session.Edit) error {
-	if e.Field == "line 0" {
+	run := slices.IndexFunc(f.runs, func(r *filelog.Run) bool { return r.Name() == e.Field })
+	i, known := f.places[e.Field]
+	_, pointer, _ := strings.Cut(e.Field, " /")
+	switch {
+	case e.Field == firstLine:
 		f.start = true
-		return nil
-	}
-	if at := slices.IndexFunc(f.runs, func(r *filelog.Run) bool { return r.Name() == e.Field }); at >= 0 {
-		f.apart[f.runs[at]] = true
-		return nil
-	}
-	_, pointer, named := strings.Cut(e.Field, " /")
-	m, i, number := mend{flaw: flaw{pointer: "/" + pointer}}, len(f.nodes)-1, int32(0)
-	_, _ = fmt.Sscanf(e.Field, "line %d", &number) // else no line has it
-	for i >= 0 && (f.nodes[i].number != number || f.nameLine(i, m.pointer) != e.Field) {
-		i--
-	}
-	if !named || i < 0 {
+	case run >= 0:
+		f.apart[f.runs[run]] = true
+	case known:
+		m := mend{pointer: "/" + pointer}
+		if e.Value != nil {
+			m.value = *e.Value
+		}
+		for _, found := range f.mendsOf(i) {
+			if found.pointer == m.pointer { // of which a plan may hold no text
+				m = found
+			}
+		}
+		f.sets[i] = append(f.sets[i], m)
+	default:
 		return refuse("nothing sets %s", e.Field)
 	}
-	if e.Value != nil {
-		m.value = *e.Value
-	}
-	f.sets[i] = append(f.sets[i], m)
 	return nil
 }
 
@@ -141,133 +136,132 @@ func (f *rewrite) placeResult(items []change.Item, at int) error {
 	}
 	call := f.at[items[made].Is.Key]
 	last := call
-	for k := made + 1; k < at; k++ {
-		other := &items[k]
-		if i := f.at[other.Is.Key]; other.Was != nil && len(other.Is.Results) > 0 && !f.gone[i] && !f.nodes[i].passed && items[made].Is.MakesCall(other.Is.Results[0].CallID) {
+	for _, other := range items[made+1 : at] {
+		i := f.at[other.Is.Key]
+		if other.Was != nil && len(other.Is.Results) > 0 && !f.gone[i] && !f.nodes[i].passed && items[made].Is.MakesCall(other.Is.Results[0].CallID) {
 			last = max(last, i)
 		}
 	}
 	if it.Was == nil {
-		f.behind[last] = append(f.behind[last], newLine{call, &it.Is.Results[0]})
-		return nil
-	}
-	if i := f.at[it.Is.Key]; i >= last || i <= call { // else another one is before it in the request only
+		f.behind[last] = append(f.behind[last], newLine{call, &it.Is.Results[0], f.keptLine(&it.Is.Results[0])})
+	} else if i := f.at[it.Is.Key]; i >= last || i <= call { // else another one is before it in the request only
 		f.gone[i], f.moved[i], f.behind[last] = true, true, append(f.behind[last], newLine{line: i})
 	}
 	return nil
 }
 
-// lineAt is a line with what is set of it.
-func (f *rewrite) lineAt(i int) ([]byte, error) {
-	text, err := f.text.Line(f.nodes[i].Span)
-	if err != nil {
-		return nil, err
+// leavingIDs are the ids that no line has afterwards.
+func (f *rewrite) leavingIDs() map[filelog.Name]bool {
+	leave := map[filelog.Name]bool{}
+	for i := range f.gone {
+		leave[f.nodes[i].id] = true
 	}
-	text = mended(text, f.sets[i]...)
-	if a, goes := f.homes[i]; goes {
-		text = f.relabel(text, f.nodes[i].kind, a)
+	for i := range f.nodes {
+		if !f.gone[i] || f.moved[i] {
+			delete(leave, f.nodes[i].id)
+		}
 	}
-	return bytes.Clone(text), nil
+	delete(leave, 0)
+	return leave
 }
 
-// relabel makes a line one of another agent.
-func (f *rewrite) relabel(text []byte, k kind, a int32) []byte {
-	of := f.agents[a]
-	agent, call := mend{flaw: flaw{pointer: "/agentId"}}, mend{flaw: flaw{pointer: "/data/parentToolCallId"}}
-	if a > 0 && of.key != of.call {
-		agent.value = quoted(f.Text(of.key))
-	}
-	if a > 0 && slices.Contains([]kind{answer, result, began, turnStart, turnEnd}, k) {
-		call.value = quoted(f.Text(of.call))
-	}
-	return mended(text, call, agent)
-}
-
-// collectSplices collects the changes of the file.
+// collectSplices collects the changes of the file. A line behind one that is new, and one whose parent leaves, has the line
+// before it as its parent.
 func (f *rewrite) collectSplices() ([]filelog.Splice, error) {
 	w := filelog.Rewrite{Lines: map[int64]*filelog.Rewritten{}, Runs: f.runs, Apart: f.apart}
-	parents := f.relinked()
+	leave, last, added := f.leavingIDs(), filelog.Name(0), filelog.Name(0) // last is the line before, and added it where it is new
 	for i := range f.nodes {
-		parent, relinked := parents[i]
-		_, goes := f.homes[i]
-		if !f.gone[i] && !relinked && !goes && len(f.sets[i])+len(f.behind[i]) == 0 && (i > 0 || !f.start) {
+		n, l := &f.nodes[i], &filelog.Rewritten{Span: f.nodes[i].Span}
+		changes := f.gone[i] || len(f.sets[i])+len(f.behind[i]) > 0
+		if i == 0 && f.start {
+			changes, l.Texts = true, append(l.Texts, f.startLine())
+		}
+		var sets []mend
+		if n.id != 0 && !f.gone[i] {
+			if parent := n.parent; leave[parent] || added != 0 && parent != added {
+				changes, sets = true, append(sets, mend{pointer: "/parentId", value: f.parentValue(last)})
+			}
+			last, added = n.id, 0
+		}
+		if _, goes := f.homes[i]; !changes && !goes {
 			continue
 		}
-		l := &filelog.Rewritten{Span: f.nodes[i].Span}
-		w.Lines[l.Offset] = l
-		if i == 0 && f.start {
-			l.Texts = append(l.Texts, f.startLine(f.text))
-		}
 		if !f.gone[i] {
-			text, err := f.lineAt(i)
-			if err != nil {
-				return nil, err
-			}
-			if relinked {
-				text = mended(text, mend{flaw: flaw{pointer: "/parentId"}, value: f.parentValue(parent)})
-			}
-			l.Texts = append(l.Texts, text)
-		}
-		for k := range f.behind[i] {
-			text, err := f.composeLine(i, k)
+			text, err := f.lineAt(i, sets...)
 			if err != nil {
 				return nil, err
 			}
 			l.Texts = append(l.Texts, text)
 		}
+		for k, of := range f.behind[i] {
+			text, err := of.kept, error(nil)
+			switch {
+			case of.result == nil:
+				text, err = f.lineAt(of.line)
+			case text == nil:
+				added = f.newID(i, &of, k == len(f.behind[i])-1)
+				text, last = f.composeLine(i, &of, last, added), added
+			default:
+				id, parent := f.linksOf(text)
+				if parent != 0 && f.ids[parent] == 0 && !f.back[parent] {
+					text = mended(bytes.Clone(text), mend{pointer: "/parentId", value: f.parentValue(last)})
+				}
+				f.back[id], last = true, id
+			}
+			if err != nil {
+				return nil, err
+			}
+			l.Texts = append(l.Texts, text)
+		}
+		w.Lines[l.Offset] = l
 	}
 	return w.Splices(f.file.Log)
 }
 
 func (f *rewrite) parentValue(id filelog.Name) string { return cmp.Or(quoted(f.Text(id)), "null") }
 
-// relinked are the lines that name another one before them now: the one before a line that leaves, or a
-// new one.
-func (f *rewrite) relinked() map[int]filelog.Name {
-	parents, above, stays := map[int]filelog.Name{}, map[filelog.Name]filelog.Name{}, map[filelog.Name]bool{}
-	for i := range f.nodes {
-		n := &f.nodes[i]
-		if f.gone[i] && !f.moved[i] {
-			above[n.id] = n.parent
-		} else {
-			stays[n.id] = true
-		}
+// lineAt is a line with what is set of it, and at last what else is.
+func (f *rewrite) lineAt(i int, last ...mend) ([]byte, error) {
+	text, err := f.text.Line(f.nodes[i].Span)
+	if err != nil {
+		return nil, err
 	}
-	for i := range f.nodes {
-		parent := f.nodes[i].parent
-		for range above { // which may lead in a circle
-			up, gone := above[parent]
-			if !gone || parent == 0 || stays[parent] {
-				break
-			}
-			parent, parents[i] = up, up
-		}
-		for k := range f.behind[max(0, i-1)] {
-			if id := f.lineID(i-1, k); i > 0 && id != 0 && f.nodes[i].parent != id {
-				parents[i] = id
-			}
-		}
+	text = mended(text, f.sets[i]...)
+	if a, goes := f.homes[i]; goes {
+		text = mended(text, f.labelsOf(f.nodes[i].kind, a)...)
 	}
-	return parents
+	return bytes.Clone(mended(text, last...)), nil
 }
 
-// lineID is the id of a new line: that which the next line names and no line has, else a new one; 0 for a line
-// that has its own.
-func (f *rewrite) lineID(i, k int) filelog.Name {
-	of, at := f.behind[i][k], [2]int{i, k}
-	switch {
-	case of.result == nil || f.keptOf(of.result) != nil:
-		return 0
-	case k == len(f.behind[i])-1 && i+1 < len(f.nodes) && f.nodes[i+1].parent != 0 && f.ids[f.nodes[i+1].parent] == 0:
-		return f.nodes[i+1].parent
-	case f.added[at] == 0:
-		f.added[at] = f.Name(f.DeriveUUID(f.Text(f.nodes[of.line].id) + "\n" + of.result.CallID))
+// labelsOf make a line one of an agent.
+func (f *rewrite) labelsOf(k kind, a int32) []mend {
+	of := f.agents[a]
+	call, agent := mend{pointer: "/data/parentToolCallId"}, mend{pointer: "/agentId"}
+	if a > 0 && of.key != of.call {
+		agent.value = quoted(f.Text(of.key))
 	}
-	return f.added[at]
+	if a > 0 && slices.Contains([]kind{answer, result, began, turnStart, turnEnd}, k) {
+		call.value = quoted(f.Text(of.call))
+	}
+	return []mend{call, agent}
 }
 
-// keptOf is the line of a backup that holds a result, nil for none.
-func (f *rewrite) keptOf(r *session.Result) []byte {
+// newID is the id of a new line: for the last one behind a line that which the next line names and no line has.
+func (f *rewrite) newID(i int, of *newLine, isLast bool) filelog.Name {
+	if next := i + 1; isLast && next < len(f.nodes) && f.nodes[next].parent != 0 && f.ids[f.nodes[next].parent] == 0 {
+		return f.nodes[next].parent
+	}
+	return f.Name(f.DeriveUUID(f.Text(f.nodes[of.line].id) + "\n" + of.result.CallID))
+}
+
+// linksOf are the ids of a line of a backup, and of the one before it.
+func (f *rewrite) linksOf(text []byte) (id, parent filelog.Name) {
+	e := parseEvent(text)
+	return f.Name(textOf(e.ID)), f.Name(textOf(e.Parent))
+}
+
+// keptLine is the line of a backup that holds a result, nil for none.
+func (f *rewrite) keptLine(r *session.Result) []byte {
 	for _, k := range f.kept {
 		if !r.Synthetic && slices.Contains(k.fault.Calls, r.CallID) && *k.fault.Default == r.Text {
 			return k.text
@@ -276,31 +270,20 @@ func (f *rewrite) keptOf(r *session.Result) []byte {
 	return nil
 }
 
-// composeLine composes a new line, as Copilot CLI writes the result of a call that was interrupted.
-func (f *rewrite) composeLine(i, k int) ([]byte, error) {
-	of := f.behind[i][k]
-	if of.result == nil {
-		return f.lineAt(of.line)
-	}
-	if kept := f.keptOf(of.result); kept != nil {
-		return kept, nil
-	}
-	parent := f.nodes[i].id
-	if k > 0 {
-		parent = cmp.Or(f.lineID(i, k-1), parent)
-	}
+// composeLine composes the line of a result, as Copilot CLI writes that of a call that was interrupted.
+func (f *rewrite) composeLine(i int, of *newLine, before, id filelog.Name) []byte {
 	said := `"result":{"content":%s}`
 	if of.result.IsError {
 		said = `"error":{"message":%s,"code":"interrupted"}`
 	}
 	line := fmt.Appendf(nil, `{"type":"tool.execution_complete","data":{"toolCallId":%s,"model":"resumed","interactionId":"resume","success":%t,`+said+`},"id":%s,"timestamp":%s,"parentId":%s}`,
-		docedit.QuoteText(of.result.CallID), !of.result.IsError, docedit.QuoteText(of.result.Text), quoted(f.Text(f.lineID(i, k))), f.nearestTime(i+1, f.text), f.parentValue(parent))
-	a := f.nodes[of.line].in
-	if to, goes := f.homes[of.line]; goes {
-		a = to
+		docedit.QuoteText(of.result.CallID), !of.result.IsError, docedit.QuoteText(of.result.Text), quoted(f.Text(id)), f.nearestTime(i+1), f.parentValue(before))
+	a, goes := f.homes[of.line]
+	if !goes {
+		a = f.nodes[of.line].in
 	}
 	if a > 0 {
-		line = f.relabel(line, result, a)
+		line = mended(line, f.labelsOf(result, a)...)
 	}
-	return line, nil
+	return line
 }

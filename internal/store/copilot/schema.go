@@ -47,14 +47,23 @@ var schema = sync.OnceValue(func() map[string][]field {
 	return all
 })
 
-// expected are the kinds in the runtime's words.
-var expected = map[byte]string{'s': "a string", 'i': "i64", 'n': "a number", 'b': "a boolean", 'o': "an object", 'a': "a sequence", '*': "a value"}
+// forms are the kinds of values: in the runtime's words, and those of JSON that they can be.
+var forms = map[byte]struct{ name, kinds string }{
+	's': {"a string", `"`}, 'i': {"i64", "0"}, 'n': {"a number", "0"}, 'b': {"a boolean", "tf"}, 'o': {"an object", "{"}, 'a': {"a sequence", "["}, '*': {"a value", `"0tf{[`},
+}
 
-// flaw is a value because of which the runtime loads nothing of the session.
-type flaw struct {
+// fits reports whether a value is of a kind.
+func fits(v jsontext.Value, kind byte) bool {
+	return strings.IndexByte(forms[kind].kinds, byte(v.Kind())) >= 0 && (kind != 'i' || !strings.ContainsAny(string(v), ".eE"))
+}
+
+// mend is a value because of which the runtime loads nothing of the session, and what lets it.
+type mend struct {
 	pointer string
-	says    string // in the runtime's words
+	says    string // what is wrong with it, in the runtime's words
 	wanted  bool   // it has to be there
+	value   string // JSON that takes its place, "" where it leaves
+	guess   bool   // nothing in the file says that it is so
 }
 
 // isUUID and isNumber are forms of values. A number that is quoted in a message tells nothing.
@@ -63,51 +72,31 @@ var (
 	isNumber = pattern.Lazy(`^"[0-9.]{1,12}"$`)
 )
 
-// describeValue names a value as the runtime does, without what a text says.
-func describeValue(v jsontext.Value) string {
-	switch {
-	case v.Kind() == 'n':
-		return "null"
-	case v.Kind() == '"' && isNumber().Match(v):
-		return "string " + string(v)
-	case v.Kind() == '"':
-		return "string"
-	case v.Kind() == '0':
-		return "number `" + string(v) + "`"
-	}
-	return map[jsontext.Kind]string{'t': "boolean `true`", 'f': "boolean `false`", '{': "map", '[': "sequence"}[v.Kind()]
+// isTime reports whether a value is a time.
+func isTime(v jsontext.Value) bool {
+	_, err := time.Parse(time.RFC3339, textOf(v))
+	return err == nil
 }
 
-// fits reports whether a value is of a kind.
-func fits(v jsontext.Value, kind byte) bool {
-	switch k := v.Kind(); kind {
-	case 's':
-		return k == '"'
-	case 'i':
-		return k == '0' && !strings.ContainsAny(string(v), ".eE")
-	case 'n':
-		return k == '0'
-	case 'b':
-		return k == 't' || k == 'f'
-	case 'o':
-		return k == '{'
-	case 'a':
-		return k == '['
-	default:
-		return k != 'n'
+// describeValue names a value as the runtime does, without what a text says.
+func describeValue(v jsontext.Value) string {
+	words := map[jsontext.Kind]string{'n': "null", 't': "boolean `true`", 'f': "boolean `false`", '{': "map", '[': "sequence", '"': "string", '0': "number `" + string(v) + "`"}
+	if isNumber().Match(v) {
+		return "string " + string(v)
 	}
+	return words[v.Kind()]
 }
 
 // checkFields holds an object against the schema, and what is in it.
-func checkFields(name, pointer string, object map[string]jsontext.Value) (flaws []flaw) {
+func checkFields(name, pointer string, object map[string]jsontext.Value) (flaws []mend) {
 	for _, f := range schema()[name] {
 		v, there := object[f.name]
 		at := pointer + "/" + f.name
 		switch {
 		case !there && !f.absent:
-			flaws = append(flaws, flaw{at, "missing field `" + f.name + "`", true})
-		case there && !(f.null && v.Kind() == 'n') && !fits(v, f.kind):
-			flaws = append(flaws, flaw{at, "invalid type: " + describeValue(v) + ", expected " + expected[f.kind], !f.absent})
+			flaws = append(flaws, mend{pointer: at, says: "missing field `" + f.name + "`", wanted: true})
+		case there && (!f.null || v.Kind() != 'n') && !fits(v, f.kind):
+			flaws = append(flaws, mend{pointer: at, says: "invalid type: " + describeValue(v) + ", expected " + forms[f.kind].name, wanted: !f.absent})
 		case there && schema()[name+"/"+f.name] != nil && f.kind == 'o' && v.Kind() == '{':
 			flaws = append(flaws, checkFields(name+"/"+f.name, at, membersOf(v))...)
 		case there && schema()[name+"/"+f.name] != nil && v.Kind() == '[':
@@ -122,15 +111,14 @@ func checkFields(name, pointer string, object map[string]jsontext.Value) (flaws 
 }
 
 // checkEvent holds a line against what the runtime insists on. A line without a type is passed over.
-func (e *event) checkEvent() (flaws []flaw) {
+func (e *event) checkEvent() (flaws []mend) {
 	envelope := func(pointer, must string, ok bool) {
 		if !ok {
-			flaws = append(flaws, flaw{pointer, "invalid session event envelope: `" + pointer[1:] + "` must be " + must, pointer != "/agentId" && pointer != "/ephemeral"})
+			flaws = append(flaws, mend{pointer: pointer, says: "invalid session event envelope: `" + pointer[1:] + "` must be " + must, wanted: pointer != "/agentId" && pointer != "/ephemeral"})
 		}
 	}
-	_, err := time.Parse(time.RFC3339, textOf(e.Time))
 	envelope("/id", "a UUID string", isUUID().MatchString(textOf(e.ID)))
-	envelope("/timestamp", "an ISO 8601 date-time string with a timezone offset", err == nil)
+	envelope("/timestamp", "an ISO 8601 date-time string with a timezone offset", isTime(e.Time))
 	envelope("/parentId", "a UUID string or null", e.Parent.Kind() == 'n' || isUUID().MatchString(textOf(e.Parent)))
 	envelope("/agentId", "a string", len(e.Agent) == 0 || e.Agent.Kind() == '"')
 	envelope("/ephemeral", "a boolean", len(e.Ephemeral) == 0 || fits(e.Ephemeral, 'b'))

@@ -184,3 +184,18 @@ func TestSent(t *testing.T) {
 		t.Errorf("%d requests were foretold", n)
 	}
 }
+
+// TestCleanIsAccepted: of a session without findings, view does not say that its request is refused.
+func TestCleanIsAccepted(t *testing.T) {
+	for _, name := range names(t) {
+		if len(verdicts[name]) > 0 {
+			continue
+		}
+		storetest.Foretold(t, recorded(t, name, t.TempDir()), func(r *view.Request, _ *session.Store) []string {
+			if refused := r.FirstRefusal(); refused != nil {
+				t.Errorf("%s: %+v", name, refused)
+			}
+			return nil
+		})
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
 )
 
 // window is a call of a sub-agent and its result: while that works, Crush stores no row of its
@@ -67,7 +68,7 @@ func (r *reader) markStrays(tree *session.Tree, s *session.Session, caller int, 
 		home := ""
 		for _, w := range open {
 			switch {
-			case w.end > 0 && w.end <= i || it.Role == session.User && w.Task != 0 && it.Text != w.Task:
+			case w.end > 0 && (w.end <= i || !eventlog.StoredBefore(it.Position, s.Items[w.end].Position)) || it.Role == session.User && w.Task != 0 && it.Text != w.Task:
 			case home == "":
 				home = w.Child
 			default: // two worked at once

@@ -61,6 +61,24 @@ func TestReusedIDs(t *testing.T) {
 	}
 }
 
+// TestAClockThatIsSetBack: what the caller stored after a result is its own, though an older time puts
+// it before that.
+func TestAClockThatIsSetBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "crush.db")
+	if err := crushtest.Build(path, crushtest.Newest, player.Play(family(1), 5)); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Change(t, path, `update messages set created_at = (select created_at + 1 from messages where parts like '%"Done."%') where role = 'tool' and parts like '%"It is 0"%'`)
+	const caller = "select id || ' ' || session_id from messages where parts like '%Done.%'"
+	own := storetest.Query(t, path, caller)
+	if _, _, err := repairtest.Repair(path); err != nil {
+		t.Fatal(err)
+	}
+	if now := storetest.Query(t, path, caller); !slices.Equal(now, own) {
+		t.Errorf("%q was %q; found %q", now, own, storetest.Findings(t, path))
+	}
+}
+
 // conversations are the messages of each session in their order.
 func conversations(t *testing.T, path string) []string {
 	t.Helper()

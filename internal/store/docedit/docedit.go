@@ -4,6 +4,7 @@
 package docedit
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -238,6 +239,20 @@ func (r *Row) replaceValues(column string, values map[string][]byte) error {
 // NotAsRead is the error about a column that does not hold what was read of it.
 func NotAsRead(column string) error {
 	return problem.New(problem.RolledBack, "Check the store again.", "its %s does not hold what was read before", column)
+}
+
+// ReadStored reads what a row holds now.
+func ReadStored(ctx context.Context, db table.Reader, name string, at table.Place, columns ...string) (values []table.Value, err error) {
+	unread, err := db.Rows(ctx, name, columns, []table.Place{at}, func(_ int, row []table.Value) error {
+		for _, value := range row {
+			values = append(values, table.CloneValue(value))
+		}
+		return nil
+	})
+	if err == nil && len(unread) > 0 {
+		err = NotAsRead(columns[0])
+	}
+	return values, err
 }
 
 // Form is how a value is written.

@@ -57,7 +57,7 @@ func OrderByPosition(_ table.Place, row Row) (at, tie int64) {
 // that it holds, and which may have sessions in several places.
 type Parted struct {
 	table.Reader
-	Packing
+	Packing                 // 0 where each record is one event
 	Sessions, Events string // the tables that are shown so
 	From             []Source
 	// List hands the events of a selection over, and Load those of some records.
@@ -65,15 +65,50 @@ type Parted struct {
 	Load func(ctx context.Context, records []table.Place, fn func(at table.Place, e Valued) error) error
 }
 
-// Source is where sessions are: a table, or rows that are stored in none.
+// Source is where sessions are: a table, or rows that are stored in none. Also are values of columns
+// that a table does not have, the same for each row.
 type Source struct {
 	Table string
+	Also  table.Image
 	Made  []table.Image
 }
 
 // SourceOf is the source of a session, and its place there.
 func (p *Parted) SourceOf(at table.Place) (from *Source, row table.Place) {
-	return &p.From[at&1], at >> 1
+	n, row := SplitPlace(at, len(p.From))
+	return &p.From[n], row
+}
+
+// SplitPlace is which of several tables a place is in, and the place there, which may be below zero.
+func SplitPlace(at table.Place, count int) (n int, row table.Place) {
+	all := table.Place(count)
+	in := (at%all + all) % all
+	return int(in), (at - in) / all
+}
+
+// NarrowKey leaves columns that a source has of all rows out of the key of a selection. More rows than
+// before may come.
+func (from *Source) NarrowKey(s table.Selection) table.Selection {
+	for i, name := range slices.Backward(s.Key) {
+		if _, also := from.Also[name]; also {
+			s.Key, s.Keys = slices.Delete(slices.Clone(s.Key), i, i+1), slices.Clone(s.Keys)
+			for n, key := range s.Keys {
+				s.Keys[n] = slices.Delete(slices.Clone(key), i, i+1)
+			}
+		}
+	}
+	return s
+}
+
+// spreadRow is what spread makes of a row, with the columns that the source has of all.
+func (from *Source) spreadRow(spread func(row []table.Value) []table.Value, row []table.Value, columns []string) []table.Value {
+	row = spread(row)
+	for i, name := range columns {
+		if value, also := from.Also[name]; also {
+			row[i] = value
+		}
+	}
+	return row
 }
 
 // Valued is an event as a row.
@@ -105,18 +140,19 @@ func (p *Parted) About() table.About {
 }
 
 // Scan implements table.Reader.
-func (p *Parted) Scan(ctx context.Context, s table.Selection, fn func(at table.Place, row []table.Value) error) ([]session.Fault, error) {
+func (p *Parted) Scan(ctx context.Context, s table.Selection, fn func(at table.Place, row []table.Value) error) (lost []session.Fault, err error) {
 	switch s.Table {
 	case p.Events:
-		lost, err := p.List(ctx, s, func(at table.Place, e Valued) error { return fn(at, valuesOf(e, s.Columns)) })
-		if err == table.Enough { //nolint:errorlint // it is given back as it is
-			err = nil
-		}
-		return lost, err
+		lost, err = p.List(ctx, s, func(at table.Place, e Valued) error { return fn(at, valuesOf(e, s.Columns)) })
 	case p.Sessions:
-		return p.scanSessions(ctx, s, fn)
+		lost, err = p.scanSessions(ctx, s, fn)
+	default:
+		return p.Reader.Scan(ctx, s, fn)
 	}
-	return p.Reader.Scan(ctx, s, fn)
+	if err == table.Enough { //nolint:errorlint // it is given back as it is
+		err = nil
+	}
+	return lost, err
 }
 
 func (p *Parted) scanSessions(ctx context.Context, s table.Selection, fn func(at table.Place, row []table.Value) error) (lost []session.Fault, err error) {
@@ -124,14 +160,15 @@ func (p *Parted) scanSessions(ctx context.Context, s table.Selection, fn func(at
 	wanted, ended := s.Columns, error(nil)
 	for n, from := range p.From {
 		hand := func(at table.Place, row []table.Value) error {
-			ended = fn(at<<1|table.Place(n), row)
+			ended = fn(at*table.Place(len(p.From))+table.Place(n), row)
 			return ended
 		}
-		if from.Table != "" && err == nil {
+		if from.Table != "" && err == nil && ended == nil {
 			there, spread := schema.Present(from.Table, wanted)
 			var faults []session.Fault
-			s.Table, s.Columns = from.Table, there
-			faults, err = p.Reader.Scan(ctx, s, func(at table.Place, row []table.Value) error { return hand(at, spread(row)) })
+			part := from.NarrowKey(s)
+			part.Table, part.Columns = from.Table, there
+			faults, err = p.Reader.Scan(ctx, part, func(at table.Place, row []table.Value) error { return hand(at, from.spreadRow(spread, row, wanted)) })
 			lost = append(lost, faults...)
 		}
 		for i := 0; i < len(from.Made) && err == nil && ended == nil; i++ {
@@ -188,15 +225,28 @@ func (p *Parted) sessionRows(ctx context.Context, columns []string, places []tab
 		if len(rows) == 0 || err != nil {
 			continue
 		}
-		there, spread := schema.Present(p.From[n].Table, columns)
+		from := &p.From[n]
+		there, spread := schema.Present(from.Table, columns)
 		var missing []int
-		missing, err = p.Reader.Rows(ctx, p.From[n].Table, there, rows, func(n int, row []table.Value) error { return fn(at[n], spread(row)) })
+		missing, err = p.Reader.Rows(ctx, from.Table, there, rows, func(n int, row []table.Value) error { return fn(at[n], from.spreadRow(spread, row, columns)) })
 		for _, i := range missing {
 			unread = append(unread, at[i])
 		}
 	}
 	return unread, err
 }
+
+// Through is an editor of a database that a view shows: what embeds it writes changes of the view.
+type Through struct {
+	table.Editor
+	View table.Reader
+}
+
+// Base implements Wrapped.
+func (t *Through) Base() table.Editor { return t.Editor }
+
+// Reader implements table.Editor.
+func (t *Through) Reader() table.Reader { return t.View }
 
 // KindThrough is Kind for stores that a view shows, whose changes an editor writes into the records.
 func KindThrough(k store.Kind, detect func(ctx context.Context, db table.Reader, stored table.Schema) store.Detection, reread Reread,

@@ -31,7 +31,10 @@ func (st *logStore) Rehearse(ctx context.Context, change *store.Change) error {
 		}
 		return refused
 	}
-	return st.db.Explain(explainRefusal(err))
+	if problem.ClassOf(err) == problem.RolledBack { // which says nothing of the database
+		return explainRefusal(err)
+	}
+	return st.db.Explain(err)
 }
 
 // explainRefusal explains an error of a rehearsal, in which nothing was begun that could be rolled back.

@@ -38,6 +38,10 @@ func BySecond(at table.Place, stored any) (position, tie int64) {
 	return second<<SecondBits + min(int64(at), rowMask), int64(at)
 }
 
+// StoredBefore reports whether the row at one place was stored before that at another, as far as their
+// numbers tell: a clock that is set back tells something else.
+func StoredBefore(a, b int64) bool { return a&rowMask < b&rowMask || b&rowMask == rowMask }
+
 // AtSecond is the place that an event would have with another second.
 func AtSecond(position, second int64) int64 { return second<<SecondBits | position&rowMask }
 

@@ -142,12 +142,18 @@ func (e *Editor) Text(name string) (*Spliced, error) {
 	return l.Text(), nil
 }
 
+// CheckRegular is an error for a file of a folder that is a link, which no change follows.
+func CheckRegular(root *os.Root, name string) error {
+	info, err := root.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is a symbolic link, which a repair does not follow: repair the file that it leads to", filepath.Join(root.Name(), filepath.FromSlash(name)))
+	}
+	return err
+}
+
 // openSame opens a file that is no link, and still what was read.
 func (e *Editor) openSame(name string) (*Log, error) {
-	info, err := e.root.Lstat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is not a regular file")
-	}
+	err := CheckRegular(e.root, name)
 	var l *Log
 	if err == nil {
 		l, err = Open(e.root, name)

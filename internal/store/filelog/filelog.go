@@ -86,7 +86,7 @@ func (l *Log) Text() *Spliced { return &Spliced{from: At(l.file), Size: l.seen.S
 // Over reads lines from a stream that the caller closes.
 func Over(r io.ReadSeeker) *Log { return &Log{file: r} }
 
-// Close closes a file that Open opened.
+// Close closes a file that Open or OpenPacked opened.
 func (l *Log) Close() error {
 	if f, ok := l.file.(io.Closer); ok && l.seen != nil {
 		return f.Close()
@@ -160,11 +160,23 @@ func (l *Log) Copy(path, owner string) (int64, error) {
 
 // File is the opened file, nil where it is none of a folder.
 func (l *Log) File() *os.File {
-	f, _ := l.file.(*os.File)
+	from := l.file
+	if u, ok := from.(*unpacked); ok {
+		from = u.file
+	}
+	f, _ := from.(*os.File)
 	if l.seen == nil {
 		return nil
 	}
 	return f
+}
+
+// HasMark reports whether it begins with a byte order mark, which Lines pass over.
+func (l *Log) HasMark() bool {
+	const mark = "\xef\xbb\xbf"
+	begin := make([]byte, len(mark))
+	_, _ = l.Bytes().ReadAt(begin, 0) // what is shorter has none
+	return string(begin) == mark
 }
 
 // Bytes are those of the file.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Name says which lines a run is.
@@ -14,8 +15,15 @@ func (r *Run) Name() string {
 	return fmt.Sprintf("lines %d to %d", r.Number, r.Last)
 }
 
-// Describe says what is wrong with the lines of a run, and what puts that right.
-func (r *Run) Describe() (wrong, remedy string) {
+// Describe says what is wrong with the lines of a run, in which these calls have results, and what puts that right.
+func (r *Run) Describe(calls []string) (wrong, remedy string) {
+	if wrong, remedy = r.describe(); len(calls) > 0 {
+		wrong += "; the results of these calls are there, and the model does not see them: " + strings.Join(calls, ", ")
+	}
+	return wrong, remedy
+}
+
+func (r *Run) describe() (wrong, remedy string) {
 	name := r.Name()
 	switch {
 	case r.Joined:

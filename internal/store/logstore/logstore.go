@@ -6,12 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
@@ -29,6 +31,9 @@ type Kind struct {
 	// Session is the id of the root session of a file of a folder. Those of its sub-agents end in "@" and that.
 	Session func(folder, name string) string
 	Writer  func(root *os.Root, name string) session.Writer
+	Title   func(f *File) string // of the root session
+	// Glance is when a line was written, and whether it is an item.
+	Glance func(line []byte) (at time.Time, said bool)
 	// Read reads a file; nil where nothing is in it. What it gives is used while the file is open.
 	Read func(ctx context.Context, f *File) (Reading, error)
 	// Plain is a line without what a repair changes around what it says.
@@ -81,13 +86,25 @@ func (k *Kind) Open(_ context.Context, src *store.Source, opts store.Options) (s
 	switch {
 	case src.Folder != nil:
 		l.list = k.List(src.Folder)
+		infos := map[string]fs.FileInfo{}
 		for _, name := range l.list {
-			l.facts.Bytes += l.sizeOf(name)
+			if info, err := l.root.Stat(name); err == nil {
+				infos[name], l.facts.Bytes = info, l.facts.Bytes+info.Size()
+			}
 		}
+		l.facts.Brief = opts.Brief > 0 && !opts.Counted && l.facts.Bytes >= opts.Brief
+		l.facts.Uncounted = l.facts.Brief
 		only := slices.DeleteFunc(slices.Clone(l.list), func(name string) bool { return !strings.HasPrefix(l.idOf(name), opts.Only) })
 		if opts.Only != "" && len(only) == 1 {
 			l.list, l.facts.Read = only, session.ByIndex
+			break
 		}
+		l.list, l.facts.Left = store.KeepNewest(l.list, opts.Newest, func(name string) (size int64, last time.Time) {
+			if info := infos[name]; info != nil {
+				size, last = info.Size(), info.ModTime()
+			}
+			return size, last
+		})
 	case src.Path == "-":
 		l.piped, l.list = filelog.Over(src.Stream), []string{"stdin"}
 		l.facts.ReadOnly = "it is standard input"
@@ -138,11 +155,7 @@ func (l *logs) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	return func(yield func(*session.Tree, error) bool) {
 		var bytes int64
 		for _, name := range l.list {
-			var tree *session.Tree
-			err := l.visitFile(ctx, name, false, func(_ *File, _ Reading, parts []*Part) error {
-				tree = treeOf(parts)
-				return nil
-			})
+			tree, err := l.readTree(ctx, name)
 			if err != nil && ctx.Err() == nil && l.piped == nil {
 				s := &session.Session{ID: l.idOf(name)}
 				s.Faults = []session.Fault{{Kind: session.Undecodable, Item: -1, Ref: s.Ref(), Field: name, Detail: problem.Reason(err), Lost: true, Remedy: "Make it readable, or put the file itself in its place."}}
@@ -162,6 +175,48 @@ func (l *logs) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	}
 }
 
+// tailBytes is how much of the end of a file is read to know when the session was used last.
+const tailBytes = 64 << 10
+
+// readTree reads the sessions of a file as far as is wanted; nil where nothing was said.
+func (l *logs) readTree(ctx context.Context, name string) (tree *session.Tree, err error) {
+	if !l.facts.Brief {
+		err = l.visitFile(ctx, name, false, func(_ *File, _ Reading, parts []*Part) error {
+			tree = treeOf(parts)
+			return nil
+		})
+		return tree, err
+	}
+	err = l.openFile(name, false, func(f *File) error {
+		s, anything := &session.Session{ID: f.ID, Title: l.Title(f), Writer: f.Writer}, false
+		glance := func(at *filelog.Line) {
+			if when, said := l.Glance(at.Text); said || at.Err != nil {
+				anything = true
+				s.SpreadTimes(when)
+			}
+		}
+		for at, err := range f.Lines(ctx) {
+			if err != nil {
+				return err
+			}
+			if glance(&at); !s.Created.IsZero() {
+				break
+			}
+		}
+		for at, err := range f.Last(ctx, tailBytes) {
+			if err != nil {
+				return err
+			}
+			glance(&at)
+		}
+		if anything {
+			tree = forest.GroupHeads([]forest.Head{{Session: s}})[0]
+		}
+		return nil
+	})
+	return tree, err
+}
+
 // treeOf is the tree of the sessions of a file, nil where nothing was said.
 func treeOf(parts []*Part) *session.Tree {
 	if len(parts) == 0 || len(parts) == 1 && len(parts[0].Items)+len(parts[0].Faults) == 0 {
@@ -178,8 +233,8 @@ func treeOf(parts []*Part) *session.Tree {
 	return whole
 }
 
-// visitFile hands what a file holds to fn, while it is open.
-func (l *logs) visitFile(ctx context.Context, name string, body bool, fn func(*File, Reading, []*Part) error) error {
+// openFile hands a file to fn, while it is open.
+func (l *logs) openFile(name string, body bool, fn func(*File) error) error {
 	f := &File{Log: l.piped, Root: l.root, Name: name, ID: l.idOf(name), Body: body}
 	if l.piped == nil {
 		file, err := l.file(name)
@@ -189,15 +244,22 @@ func (l *logs) visitFile(ctx context.Context, name string, body bool, fn func(*F
 		defer func() { _ = file.Close() }() // nothing was written to it
 		f.Log, f.Writer = file, l.Writer(l.root, name)
 	}
-	r, err := l.Read(ctx, f)
-	if r == nil || err != nil {
-		return err
-	}
-	parts, err := r.Parts()
-	if err != nil {
-		return err
-	}
-	return fn(f, r, parts)
+	return fn(f)
+}
+
+// visitFile hands what a file holds to fn, while it is open.
+func (l *logs) visitFile(ctx context.Context, name string, body bool, fn func(*File, Reading, []*Part) error) error {
+	return l.openFile(name, body, func(f *File) error {
+		r, err := l.Read(ctx, f)
+		if r == nil || err != nil {
+			return err
+		}
+		parts, err := r.Parts()
+		if err != nil {
+			return err
+		}
+		return fn(f, r, parts)
+	})
 }
 
 // visitParts hands the sessions of files to fn; nil asks for all files.
@@ -230,6 +292,9 @@ func (l *logs) Fill(ctx context.Context, tree *session.Tree) error {
 			wanted[s.ID] = s
 		}
 	}
+	if len(wanted) == 0 {
+		return nil
+	}
 	err := l.visitParts(ctx, slices.Collect(maps.Keys(wanted)), true, func(_ *File, p *Part) error {
 		if s := wanted[p.ID]; s != nil && s.TakeTexts(p.Session) {
 			delete(wanted, p.ID)
@@ -252,6 +317,9 @@ func (l *logs) Rehearse(ctx context.Context, planned *store.Change) error {
 		return errors.New(p.What)
 	}
 	if err != nil || len(edits) == 0 {
+		return err
+	}
+	if err := filelog.CheckRegular(l.root, name); err != nil {
 		return err
 	}
 	was, err := filelog.Open(l.root, name)

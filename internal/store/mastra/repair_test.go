@@ -165,11 +165,38 @@ func TestRepairs(t *testing.T) {
 	}
 }
 
+// TestNoTimes: rows whose times cannot be read are whole, one after the other, and no numbers can put
+// them in another order.
+func TestNoTimes(t *testing.T) {
+	path := corpus.Copy(t, "leak-generate-1.21.0")
+	storetest.Change(t, path, `update mastra_messages set createdAt = '2.5' where rowid = 3`, `update mastra_messages set createdAt = X'FF' where rowid = 2`)
+	if found := storetest.Findings(t, path); slices.ContainsFunc(found, func(f string) bool { return strings.Contains(f, "SC011") || strings.Contains(f, "SC104") }) {
+		t.Errorf("found %q", found)
+	}
+	plan, _, err := repairtest.Repair(path)
+	if err != nil {
+		t.Error(err)
+	}
+	repairtest.Idle(t, path, repairtest.Told(plan))
+}
+
+// TestRefusal: what a repair cannot write is told of the plan, and not of the database, which can be read.
+func TestRefusal(t *testing.T) {
+	path := corpus.Copy(t, "v1-filled")
+	storetest.Change(t, path, "update mastra_messages set rowid = 1000 where content like '%tool-call%call-b1%'",
+		"update mastra_messages set createdAt = (select createdAt from mastra_messages where rowid = 1000) where content like '%tool-result%call-b1%'")
+	plan, _, err := repairtest.Repair(path)
+	if told := repairtest.Told(plan); err != nil || !strings.Contains(told, "refused SC105 messages of the same millisecond have an order of their own") {
+		t.Errorf("%v%s", err, told)
+	}
+}
+
 // TestIntended: clones, threads that two programs share, and what is handed over on purpose are no
 // findings.
 func TestIntended(t *testing.T) {
 	const again = `insert into mastra_messages select 'again' || id, 'again', content, role, type, createdAt, resourceId from mastra_messages where length(thread_id) < 20`
 	for name, statements := range map[string][]string{
+		"tools":     {`with recursive n(n) as (select 1 union all select n + 1 from n where n < 70) insert into mastra_messages select n || id, thread_id, content, role, type, createdAt, resourceId from n, mastra_messages where role = 'user' and rowid = 1`},
 		"chat":      {"update mastra_threads set resourceId = ''"}, // then its messages say whose it is
 		"clone":     {"insert into mastra_threads select 'again', resourceId, title, metadata, createdAt, updatedAt from mastra_threads limit 1"},
 		"sub-twice": {`insert into mastra_threads select 'again', resourceId, title, '{"clone":{"sourceThreadId":"support-sub-twice"}}', createdAt, updatedAt from mastra_threads where length(id) < 20`, again},

@@ -44,7 +44,10 @@ const (
 // Kind is Mastra's row in the table of adapters.
 var Kind = eventlog.KindThrough(store.Kind{Name: kindName, Title: kindTitle, Locations: listLocations}, detectTables, examineDatabase,
 	func(db table.Reader) table.Reader { return newJoined(db) },
-	func(e table.Editor) table.Editor { return &editor{Editor: e, view: newJoined(e.Reader())} })
+	func(e table.Editor) table.Editor {
+		j := newJoined(e.Reader())
+		return &editor{eventlog.Through{Editor: e, View: j}, j}
+	})
 
 // listLocations lists the files that Mastra's documentation names. Programs run in .mastra/output, so
 // that older projects have them there or above. A memory.db elsewhere may be any program's.

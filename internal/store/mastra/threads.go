@@ -46,7 +46,11 @@ func (r *reader) prepareTables(ctx context.Context, _ table.Reader, of [][]table
 // one that does not say, they tell.
 func (r *reader) readMessages(each func(name string, columns []string, fn func(row []table.Value))) {
 	same := func(row []table.Value) session.Digest {
-		return session.DigestOf(column.View(row[0]) + "\x00" + column.View(row[1]))
+		at := column.View(row[1])
+		if times.Read(row[1]).IsZero() { // which all come last
+			at = ""
+		}
+		return session.DigestOf(column.View(row[0]) + "\x00" + at)
 	}
 	count, tied := map[session.Digest]int{}, map[session.Digest][]string{}
 	lost := map[string]table.Image{}

@@ -43,15 +43,9 @@ var content = docedit.Spot{Column: "content"}
 
 // editor writes changes of events into the rows that they are of.
 type editor struct {
-	table.Editor
+	eventlog.Through
 	view *joined
 }
-
-// Base implements eventlog.Wrapped.
-func (e *editor) Base() table.Editor { return e.Editor }
-
-// Reader implements table.Editor.
-func (e *editor) Reader() table.Reader { return e.view }
 
 // Update implements table.Writer. A row that goes to another thread becomes its resource's: Mastra
 // asks for both.
@@ -70,12 +64,12 @@ func (e *editor) Update(ctx context.Context, name string, at table.Place, fields
 	}
 	var own []table.FieldChange
 	edit := func(name string, edited func(old table.Value) (table.Value, error)) error {
-		old, err := e.readStored(ctx, at>>packing, name)
+		old, err := docedit.ReadStored(ctx, e.Editor.Reader(), tableMessages, at>>packing, name)
 		if err != nil {
 			return err
 		}
-		is, err := edited(old)
-		own = append(own, table.FieldChange{Name: name, Old: old, New: is})
+		is, err := edited(old[0])
+		own = append(own, table.FieldChange{Name: name, Old: old[0], New: is})
 		return err
 	}
 	for _, f := range fields {
@@ -109,21 +103,8 @@ func (e *editor) addThread(ctx context.Context, row table.Image, fields []table.
 	for _, f := range fields {
 		row[f.Name] = f.New
 	}
-	maps.DeleteFunc(row, func(name string, _ any) bool { return !schema.HasColumns(tableThreads, name) })
-	_, err = e.Editor.Insert(ctx, tableThreads, row.Fields())
+	_, err = e.Editor.Insert(ctx, tableThreads, row.FieldsOf(schema.Columns(tableThreads)))
 	return err
-}
-
-// readStored reads the value of a column now.
-func (e *editor) readStored(ctx context.Context, row table.Place, name string) (value table.Value, err error) {
-	unread, err := e.Editor.Reader().Rows(ctx, tableMessages, []string{name}, []table.Place{row}, func(_ int, row []table.Value) error {
-		value = table.CloneValue(row[0])
-		return nil
-	})
-	if err == nil && len(unread) > 0 {
-		err = docedit.NotAsRead(name)
-	}
-	return value, err
 }
 
 // Delete implements table.Writer. What else a row is goes with it.

@@ -240,6 +240,9 @@ func (e *Edit) takeNumber(ctx context.Context, of, column string) (int64, error)
 		return 0, err
 	}
 	_, image, err := e.insertRow(ctx, of, fields, []string{column})
+	if slices.Contains(r.key, column) {
+		key[column] = image[column]
+	}
 	if err == nil {
 		_, err = e.deleteRow(ctx, of, e.withKey(of, key))
 	}

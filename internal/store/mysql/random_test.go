@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -103,7 +104,7 @@ var offset = regexp.MustCompile(`^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?)[+-]
 // said is what a command says of sessions, but for their order, which follows the rows, and
 // for the numbers that the server gave out.
 func said(out string) []string {
-	number := regexp.MustCompile(`"seq":\d+|"seconds": [\d.e-]+|"(path|version|store)": ".*"|"bytes": \d+`)
+	number := regexp.MustCompile(`"(?:seq|id)":\d+|"seconds": [\d.e-]+|"(path|version|store)": ".*"|"bytes": \d+`)
 	lines := strings.Split(number.ReplaceAllString(out, ""), "\n")
 	for i := range lines {
 		lines[i] = strings.TrimSuffix(lines[i], ",")
@@ -167,6 +168,30 @@ func repairedAsAFile(t *testing.T, at string) {
 	if now := rowsOf(t, at); now != before {
 		t.Error("an undo leaves other rows")
 	}
+}
+
+// TestAgentsSDK: the sessions that SQLAlchemySession of the OpenAI Agents SDK keeps are repaired as the
+// same rows in a file are. A message without a session cannot come about, with a foreign key.
+func TestAgentsSDK(t *testing.T) {
+	socket(t)
+	stored, err := os.ReadFile("../../../../shared/corpus/openai-agents/plain.db")
+	if err != nil {
+		t.Skip("the shared corpus is not beside this checkout (../shared/corpus/openai-agents)")
+	}
+	path := filepath.Join(t.TempDir(), "agents.db")
+	if err := os.WriteFile(path, stored, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	at := database(t, `create table agent_sessions (session_id varchar(255) not null primary key,
+  created_at timestamp not null default current_timestamp, updated_at timestamp not null default current_timestamp)`,
+		`create table agent_messages (id integer not null auto_increment primary key, session_id varchar(255) not null, message_data text not null,
+  created_at timestamp not null default current_timestamp, foreign key (session_id) references agent_sessions (session_id) on delete cascade)`)
+	transfer(t, path, at)
+	execute(t, at, "delete from agent_messages where session_id not in (select session_id from agent_sessions)")
+	if out, _, code := sessctl(t, "check", at); code != 1 || !strings.Contains(out, "in 9 of 12 sessions") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	repairedAsAFile(t, at)
 }
 
 // TestManySessions: batch after batch is repaired and taken back.

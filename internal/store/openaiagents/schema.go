@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -37,16 +36,21 @@ const (
 )
 
 // Kind is the SDK's row in the table of adapters. It has no usual place for its files.
-var Kind = eventlog.Kind(store.Kind{
-	Name: kindName, Title: kindTitle, Locations: func(string) []string { return nil }, Open: openDatabase, Edit: openEdit,
-}, detectTables, examineDatabase)
+var Kind = eventlog.KindThrough(store.Kind{Name: kindName, Title: kindTitle, Locations: func(string) []string { return nil }}, detectTables, examineDatabase,
+	func(db table.Reader) table.Reader { return newJoined(db) },
+	func(e table.Editor) table.Editor {
+		j := newJoined(e.Reader())
+		return &editor{eventlog.Through{Editor: e, View: j}, j}
+	})
 
 // pair are two tables of sessions and of their messages, which users name.
 type pair struct {
+	number             int
 	sessions, messages string
-	columns            []string // of the messages
-	branched           bool     // message_structure is of it
-	timed              bool     // SQLAlchemySession: it orders messages by created_at, then by id
+	columns            []string        // of the messages
+	branched           bool            // message_structure is of it
+	timed              bool            // SQLAlchemySession: it orders messages by created_at, then by id
+	ranks              map[int64]int64 // and their places, by id
 }
 
 // findPairs finds the pairs of a database by their columns, and by the foreign key that connects them.
@@ -59,7 +63,7 @@ func findPairs(stored table.Schema) (pairs []pair) {
 			continue
 		}
 		at := slices.IndexFunc(t.Parents, func(to string) bool { return stored.HasColumns(to, sessionColumns...) })
-		p := pair{sessions: "agent_sessions", messages: name, columns: stored.Columns(name)}
+		p := pair{number: len(pairs), sessions: "agent_sessions", messages: name, columns: stored.Columns(name)}
 		if at >= 0 {
 			p.sessions = t.Parents[at]
 		} else if len(t.Parents) > 0 || !stored.HasColumns(p.sessions, sessionColumns...) {
@@ -80,17 +84,10 @@ func detectTables(_ context.Context, _ table.Reader, stored table.Schema) store.
 	return store.Detection{Sure: store.Certain, Why: "tables " + pairs[0].sessions + " and " + pairs[0].messages}
 }
 
-// openDatabase reads everything but texts.
-func openDatabase(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
-	wrapped := *src
-	wrapped.DB = &joined{Reader: src.DB}
-	return eventlog.OpenBy(ctx, &wrapped, opts, examineDatabase)
-}
-
 // examineDatabase looks at a database, and says what is known of the store before its sessions are.
 func examineDatabase(_ context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
 	j := db.(*joined)
-	j.pairs = findPairs(stored)
+	j.joinPairs(findPairs(stored))
 	facts := session.Store{
 		Kind: kindName, Title: kindTitle, Runtime: runtime, Generation: "sessions",
 		Requests: session.Requests{Profile: "openai-responses", Loses: losses},
@@ -123,28 +120,24 @@ var losses = map[string]string{
 func (j *joined) buildLayout(stored table.Schema) *eventlog.Layout {
 	l := &eventlog.Layout{
 		Later:    store.Later{Read: "Sessions and messages"},
-		Sessions: eventlog.Table{Name: j.pairs[0].sessions, Columns: append(slices.Clone(sessionColumns), fieldPair, fieldLoose), Key: []string{fieldSession}},
-		Events:   eventlog.Table{Name: j.pairs[0].messages, Key: []string{fieldSession}, ID: "id"},
+		Sessions: eventlog.Table{Name: j.Sessions, Columns: append(slices.Clone(sessionColumns), fieldPair, fieldLoose), Key: []string{fieldSession}},
+		Events:   eventlog.Table{Name: j.Events, Key: []string{fieldSession}, ID: "id"},
 		Place:    []string{fieldPlace},
 		Order: func(_ table.Place, row eventlog.Row) (position, tie int64) {
 			position, _ = column.Int(row.Value(fieldPlace))
 			tie, _ = column.Int(row.Value("id"))
 			return position, tie
 		},
-		Session: j.sessionOf, Item: j.decodeRow, Finish: finishSession,
+		Session: j.sessionOf, Item: j.decodeRow, Finish: tellEncrypted,
 		Said:    []string{fieldData, fieldBranch},
 		Prepare: j.prepareTables, OtherTables: j.structureSum,
 		Write: eventlog.Write{
 			Insert: j.insertResult, Update: j.updateItem, Renumber: []string{"id"}, OtherTables: j.arrangeBranches,
-			Tied: func(a, b int64) bool { return a>>rankBits == b>>rankBits || a|b < branchedPlace },
+			Tied: func(a, b int64) bool { return a>>rankBits == b>>rankBits || a|b < timedPlace },
 		},
 	}
-	for n, p := range j.pairs {
-		for _, c := range p.columns {
-			if !slices.Contains(l.Events.Columns, c) {
-				l.Events.Columns = append(l.Events.Columns, c)
-			}
-		}
+	for _, p := range j.pairs {
+		l.Events.Columns = table.UniteNames(l.Events.Columns, p.columns)
 		l.Known = append(l.Known, eventlog.Known{Table: p.sessions, Needed: sessionColumns}, eventlog.Known{Table: p.messages, Needed: messageColumns})
 		l.Write.OtherNames = append(l.Write.OtherNames, p.sessions, p.messages)
 		if p.branched {
@@ -152,14 +145,13 @@ func (j *joined) buildLayout(stored table.Schema) *eventlog.Layout {
 			l.Write.OtherNames = append(l.Write.OtherNames, tableStructure)
 		}
 		for _, name := range stored.Names() {
-			if n > 0 && name != tableStructure && slices.Contains(stored.Tables[name].Parents, p.messages) {
+			if len(j.pairs) > 1 && name != tableStructure && slices.Contains(stored.Tables[name].Parents, p.messages) {
 				l.Later.Doubts = append(l.Later.Doubts, fmt.Sprintf("table %.60q refers to rows of %s", name, p.messages))
 			}
 		}
 	}
 	l.Events.Columns = append(l.Events.Columns, fieldPair, fieldPlace, fieldBranch)
 	if len(j.pairs) > 1 { // a session is told by its id, and by its table where that is not enough
-		l.Sessions.Name, l.Events.Name = allSessions, allMessages
 		l.Sessions.Key, l.Events.Key = []string{fieldPair, fieldSession}, []string{fieldPair, fieldSession}
 	}
 	return l
@@ -175,24 +167,16 @@ var times = column.Times{
 func (j *joined) sessionOf(row eventlog.Row) *session.Session {
 	s := &session.Session{ID: column.Text(row.Value(fieldSession))}
 	s.Created, s.Updated = times.Read(row.Value("created_at")).Time, times.Read(row.Value("updated_at")).Time
-	fault := func(kind session.FaultKind, field, is, detail, remedy string) {
-		s.Faults = append(s.Faults, session.Fault{Kind: kind, Field: field, Default: &is, Detail: detail, Remedy: remedy})
+	p := j.pairOf(column.View(row.Value(fieldPair)))
+	if from, _ := j.SourceOf(row.Place); from.Table == "" {
+		first := cmp.Or(column.Text(row.Value("created_at")), "2000-01-01 00:00:00")
+		s.Faults = append(s.Faults, session.Fault{
+			Kind: session.OrphanRecord, Field: "created_at", Default: &first,
+			Detail: fmt.Sprintf("%s has messages of session %.60q, which has no row of its own. A run that names the session sends them", p.messages, s.ID),
+		})
 	}
-	at := keyOf(column.View(row.Value(fieldPair)), s.ID)
-	if row.Place < 0 {
-		fault(session.OrphanRecord, "created_at", cmp.Or(column.Text(row.Value("created_at")), "2000-01-01 00:00:00"),
-			fmt.Sprintf("%s has messages of session %.60q, which has no row of its own. A run that names the session sends them", at.pair, s.ID), "")
-	}
-	b := j.branches[at]
-	if b == nil {
-		return s
-	}
-	if n := len(b.loose); n > 0 {
-		fault(session.ForeignKey, fieldLoose, "", fmt.Sprintf("%d of the session's rows of %s name messages that do not exist, another session's, or one twice on a branch: %s", n, tableStructure, strings.Join(b.described(), ", ")),
-			"remove these rows of "+tableStructure+"; the receipt keeps them")
-	}
-	if n := len(b.unnamed); n > 0 {
-		s.Faults = append(s.Faults, session.Fault{Kind: session.Unnamed, Count: n, Detail: b.tellUnnamed()})
+	if b := j.branchesOf(p, s.ID); b != nil {
+		b.tellBranches(s)
 	}
 	return s
 }

@@ -3,47 +3,26 @@ package openaiagents
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/branch"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
+	"github.com/sessctl/sessctl/internal/store/responses"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 var document = docedit.Spot{Column: fieldData}
 
-// openEdit opens a database for repair or undo.
-func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
-	wrapped := *src
-	wrapped.Edit = func(ctx context.Context) (table.Editor, error) {
-		e, err := src.Edit(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return &editor{Editor: e, view: &joined{Reader: e.Reader()}}, nil
-	}
-	return eventlog.Edit(ctx, &wrapped, examineDatabase)
-}
-
 // editor writes what changes in the view into the tables that it is made of.
 type editor struct {
-	table.Editor
+	eventlog.Through
 	view *joined
 }
-
-// Base implements eventlog.Wrapped.
-func (e *editor) Base() table.Editor { return e.Editor }
-
-// Reader implements table.Editor.
-func (e *editor) Reader() table.Reader { return e.view }
 
 // ReserveNumbers implements table.Writer. The numbers are those of the pair that a row goes to, which is known
 // when it does.
@@ -53,200 +32,149 @@ func (e *editor) ReserveNumbers(_ context.Context, _, _ string, count int) ([]in
 
 // Lock implements table.Editor.
 func (e *editor) Lock(ctx context.Context, rows table.Selection, _ ...string) error {
-	for _, s := range e.view.sourcesOf(rows.Table, nil) {
-		part, ok := s.selection(rows)
-		part.Columns = []string{fieldSession}
-		if !ok {
-			continue
-		}
-		if err := e.Editor.Lock(ctx, part, s.pair().messages); err != nil {
+	for n := range e.view.pairs {
+		part := e.view.From[n].NarrowKey(rows)
+		part.Table, part.Columns = e.view.pairs[n].sessions, []string{fieldSession}
+		if err := e.Editor.Lock(ctx, part, e.view.pairs[n].messages); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sourceAt is the table that a row of the view is of, and its place there.
-func (e *editor) sourceAt(name string, at table.Place) (source, table.Place) {
-	pairs := table.Place(len(e.view.pairs))
-	return e.view.sourcesOf(name, []string{fieldSession, "id", "created_at"})[at%pairs], at / pairs
-}
-
 // Update implements table.Writer.
 func (e *editor) Update(ctx context.Context, name string, at table.Place, fields []table.FieldChange) error {
-	if at < 0 {
-		l := e.view.lost[firstLost-at]
-		err := e.addSession(ctx, l)
-		if err == nil && slices.ContainsFunc(fields, func(f table.FieldChange) bool { return f.Name == fieldLoose }) {
-			err = e.removeLoose(ctx, l.key)
-		}
-		return err
+	if name == e.view.Sessions {
+		return e.updateSession(ctx, at, fields)
 	}
-	s, row := e.sourceAt(name, at)
+	p, row := e.view.pairAt(at)
 	var own []table.FieldChange
 	for _, f := range fields {
-		var err error
 		switch f.Name {
 		case fieldPlace: // of a row that comes again
-		case fieldLoose:
-			var own []table.Value
-			if own, err = e.stored(ctx, s.name(), row, fieldSession); err == nil {
-				err = e.removeLoose(ctx, keyOf(s.pair().messages, column.View(own[0])))
-			}
 		case fieldBranch:
-			err = e.addBranches(ctx, &s, row, column.View(f.Old), column.View(f.New))
+			if err := e.addBranches(ctx, p, at, column.View(f.Old), column.View(f.New)); err != nil {
+				return err
+			}
 		default:
 			own = append(own, f)
-		}
-		if err != nil {
-			return err
 		}
 	}
 	if len(own) == 0 {
 		return nil
 	}
-	return e.Editor.Update(ctx, s.name(), row, own)
+	return e.Editor.Update(ctx, p.messages, row, own)
 }
 
-// ensureSession makes the row of a session that has none, which foreign keys need.
-func (e *editor) ensureSession(ctx context.Context, of key) error {
-	for _, l := range e.view.lost {
-		if l.key == of {
-			return e.addSession(ctx, l)
-		}
+// updateSession makes the row of a session that has none, and removes what message_structure has of it
+// and of no message of it.
+func (e *editor) updateSession(ctx context.Context, at table.Place, fields []table.FieldChange) error {
+	own, err := docedit.ReadStored(ctx, e.view, e.view.Sessions, at, fieldPair, fieldSession)
+	if err == nil {
+		err = e.ensureSession(ctx, e.view.pairOf(column.View(own[0])), own[1])
 	}
-	return nil
+	if err != nil || !slices.ContainsFunc(fields, func(f table.FieldChange) bool { return f.Name == fieldLoose }) {
+		return err
+	}
+	return e.removeStructure(ctx, fieldSession, own[1], e.view.branches[column.View(own[1])].isLoose) // some went with their messages
 }
 
-// addSession makes the row of a session that has none, unless a message that came did so.
-func (e *editor) addSession(ctx context.Context, l *lostSession) error {
-	of := e.view.pairs[slices.IndexFunc(e.view.pairs, func(p pair) bool { return p.messages == l.pair })].sessions
-	there := false
-	known := table.Selection{Table: of, Columns: []string{fieldSession}, Key: []string{fieldSession}, Keys: [][]table.Value{{l.session}}}
-	_, err := e.Editor.Reader().Scan(ctx, known, func(_ table.Place, row []table.Value) error {
-		there = there || column.View(row[0]) == l.session
+// ensureSession makes the row of a session that has none, which foreign keys need, unless a message that
+// came did so.
+func (e *editor) ensureSession(ctx context.Context, p *pair, id table.Value) error {
+	name := column.View(id)
+	made := e.view.lost().Made
+	at := slices.IndexFunc(made, func(row table.Image) bool { return row[fieldSession] == name && row[fieldPair] == p.messages })
+	if at < 0 {
 		return nil
-	})
+	}
+	there := false
+	_, err := table.GlanceAt(ctx, e.Editor.Reader(), p.sessions, []string{fieldSession}, [][]table.Value{{name}}, func(row []table.Value) { there = there || column.View(row[0]) == name })
 	if there || err != nil {
 		return err
 	}
-	row := []table.Field{{Name: fieldSession, Value: l.session}}
-	if l.first != "" {
-		row = append(row, table.Field{Name: "created_at", Value: l.first}, table.Field{Name: "updated_at", Value: l.last})
-	}
-	_, err = e.Editor.Insert(ctx, of, row)
+	_, err = e.Editor.Insert(ctx, p.sessions, made[at].FieldsOf(sessionColumns))
 	return err
 }
 
-// stored reads values of a row now.
-func (e *editor) stored(ctx context.Context, name string, row table.Place, columns ...string) (values []table.Value, err error) {
-	unread, err := e.Editor.Reader().Rows(ctx, name, columns, []table.Place{row}, func(_ int, read []table.Value) error {
-		for _, v := range read {
-			values = append(values, table.CloneValue(v))
-		}
-		return nil
-	})
-	if err == nil && len(unread) > 0 {
-		err = docedit.NotAsRead(columns[0])
-	}
-	return values, err
-}
-
 // Delete implements table.Writer. What message_structure says of a message goes before it.
-func (e *editor) Delete(ctx context.Context, name string, at table.Place) error {
-	s, row := e.sourceAt(name, at)
-	if s.pair().branched {
-		own, err := e.stored(ctx, s.name(), row, "id")
-		if err != nil {
-			return err
-		}
-		list, err := e.structureOf(ctx, "message_id", own[0]) // another session's, too
-		for _, n := range list {
-			if err == nil {
-				err = e.Editor.Delete(ctx, tableStructure, n.at)
-			}
+func (e *editor) Delete(ctx context.Context, _ string, at table.Place) error {
+	p, row := e.view.pairAt(at)
+	if p.branched {
+		own, err := docedit.ReadStored(ctx, e.Editor.Reader(), p.messages, row, "id")
+		if err == nil {
+			err = e.removeStructure(ctx, "message_id", own[0], func(table.Place) bool { return true }) // another session's, too
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return e.Editor.Delete(ctx, s.name(), row)
+	return e.Editor.Delete(ctx, p.messages, row)
 }
 
 // Insert implements table.Writer.
-func (e *editor) Insert(ctx context.Context, name string, row []table.Field) (table.Place, error) {
-	value := func(name string) table.Value {
-		if i := slices.IndexFunc(row, func(f table.Field) bool { return f.Name == name }); i >= 0 {
-			return row[i].Value
-		}
-		return nil
-	}
-	sources := e.view.sourcesOf(name, nil)
-	s := sources[max(0, slices.IndexFunc(sources, func(s source) bool { return s.pair().messages == value(fieldPair) }))]
-	if err := e.ensureSession(ctx, key{s.pair().messages, column.View(value(fieldSession))}); err != nil {
+func (e *editor) Insert(ctx context.Context, _ string, fields []table.Field) (table.Place, error) {
+	row := table.ImageOf(fields)
+	p, id := e.view.pairOf(column.View(row[fieldPair])), row[fieldSession]
+	if err := e.ensureSession(ctx, p, id); err != nil {
 		return 0, err
 	}
-	numbers, err := e.Editor.ReserveNumbers(ctx, s.name(), "id", 1)
+	numbers, err := e.Editor.ReserveNumbers(ctx, p.messages, "id", 1)
 	if err != nil {
 		return 0, err
 	}
-	own := []table.Field{{Name: "id", Value: numbers[0]}}
-	for _, f := range row {
-		if f.Name != "id" && slices.Contains(s.pair().columns, f.Name) {
-			own = append(own, f)
-		}
+	row["id"] = numbers[0]
+	at, err := e.Editor.Insert(ctx, p.messages, row.FieldsOf(p.columns))
+	if place, _ := column.Int(row[fieldPlace]); err == nil && place >= branchedPlace && !isUnnamed(place) {
+		x, _ := parseItem(column.Bytes(row[fieldData]))
+		err = e.nameMessage(ctx, p, id, numbers[0], place, branch.ParseLabel(column.View(row[fieldBranch])).Names, x.Type)
 	}
-	at, err := e.Editor.Insert(ctx, s.name(), own)
-	if place, _ := column.Int(value(fieldPlace)); err == nil && place >= branchedPlace && !isUnnamed(place) {
-		err = e.nameMessage(ctx, value(fieldSession), numbers[0], place, branch.ParseLabel(column.View(value(fieldBranch))).Names, column.View(value(fieldData)))
-	}
-	return s.place(at), err
-}
-
-// structureRow is a row of message_structure.
-type structureRow struct {
-	at           table.Place
-	message, seq int64
-	branch       string
-	values       []table.Value // of structureColumns
+	return e.view.placeIn(p, at), err
 }
 
 // structureOf reads what message_structure has of a session or a message, in its order.
 func (e *editor) structureOf(ctx context.Context, by string, of table.Value) (list []structureRow, err error) {
 	rows := table.Selection{Table: tableStructure, Columns: structureColumns, Key: []string{by}, Keys: [][]table.Value{{of}}}
 	_, err = e.Editor.Reader().Scan(ctx, rows, func(at table.Place, row []table.Value) error {
-		if column.View(row[slices.Index(structureColumns, by)]) != column.View(of) {
-			return nil
+		r := readStructureRow(at, row)
+		r.values = table.Image{}
+		for i, name := range structureColumns {
+			r.values[name] = table.CloneValue(row[i])
 		}
-		r := structureRow{at: at, branch: column.Text(row[3])}
-		r.message, _ = column.Int(row[2])
-		r.seq, _ = column.Int(row[5])
-		for _, v := range row {
-			r.values = append(r.values, table.CloneValue(v))
+		if column.View(r.values[by]) == column.View(of) {
+			list = append(list, r)
 		}
-		list = append(list, r)
 		return nil
 	})
 	slices.SortStableFunc(list, func(a, b structureRow) int { return cmp.Compare(a.seq, b.seq) })
 	return list, err
 }
 
-// nameMessage puts a message on branches, its session's only one for none, at a place of the session. What
-// else message_structure says of it is as of the message before.
-func (e *editor) nameMessage(ctx context.Context, of table.Value, id, place int64, names []string, data string) error {
-	x, _ := parseItem([]byte(data))
-	at := key{e.view.branchedTable(), column.View(of)}
-	if err := e.ensureSession(ctx, at); err != nil {
+// removeStructure removes rows of message_structure of a session or a message.
+func (e *editor) removeStructure(ctx context.Context, by string, of table.Value, goes func(at table.Place) bool) error {
+	list, err := e.structureOf(ctx, by, of)
+	for _, r := range list {
+		if err == nil && goes(r.at) {
+			err = e.Editor.Delete(ctx, tableStructure, r.at)
+		}
+	}
+	return err
+}
+
+// nameMessage puts a message on branches, at a place of the session. What else message_structure says of it
+// is as of the message before; kind is what it has for a new one.
+func (e *editor) nameMessage(ctx context.Context, p *pair, of table.Value, id, place int64, names []string, kind table.Value) error {
+	if err := e.ensureSession(ctx, p, of); err != nil {
 		return err
 	}
 	list, err := e.structureOf(ctx, fieldSession, of)
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	b, last := e.view.branches[at], list[len(list)-1].seq
-	if names == nil {
-		names = slices.Collect(maps.Keys(b.names))
+	if n := slices.IndexFunc(list, func(r structureRow) bool { return r.message == id }); n >= 0 {
+		kind = list[n].values["message_type"]
 	}
+	b, last := e.view.branches[column.View(of)], list[len(list)-1].seq
 	for _, name := range names {
 		like := -1
 		for n, r := range list {
@@ -261,39 +189,28 @@ func (e *editor) nameMessage(ctx context.Context, of table.Value, id, place int6
 		if err != nil {
 			return err
 		}
-		var row []table.Field
-		for i, name := range structureColumns {
-			row = append(row, table.Field{Name: name, Value: list[like].values[i]})
-		}
 		last++
-		for i, value := range map[int]table.Value{0: numbers[0], 2: id, 4: typeOf(&x), 5: last, 8: nil} {
-			row[i].Value = value
-		}
-		if _, err := e.Editor.Insert(ctx, tableStructure, row); err != nil {
+		row := list[like].values
+		row["id"], row["message_id"], row["message_type"], row["sequence_number"], row["tool_name"] = numbers[0], id, kind, last, nil
+		if _, err := e.Editor.Insert(ctx, tableStructure, row.Fields()); err != nil {
 			return err
 		}
 	}
-	b.fresh[id], b.moved = place, true
-	return nil
-}
-
-// typeOf is what message_structure calls an item (_classify_message_type).
-func typeOf(x *item) string {
-	if x.Role == "user" || x.Role == "assistant" {
-		return x.Role
+	if b.moved = true; b.spots[id] == nil {
+		b.spots[id] = &spot{place: place}
 	}
-	return cmp.Or(x.Type, "other")
+	return nil
 }
 
 // arrangeBranches is eventlog.Write.OtherTables. Where a message came or moved, and the numbers of its
 // session do not say so, the session's are given out anew.
 func (j *joined) arrangeBranches(ctx context.Context, to table.Writer, _ []*change.Session) error {
 	e, writes := to.(*editor)
-	for at, b := range j.branches {
+	for id, b := range j.branches {
 		if !writes || !b.moved {
 			continue
 		}
-		list, err := e.structureOf(ctx, fieldSession, at.session)
+		list, err := e.structureOf(ctx, fieldSession, id)
 		if err != nil {
 			return err
 		}
@@ -311,7 +228,7 @@ func (j *joined) arrangeBranches(ctx context.Context, to table.Writer, _ []*chan
 		}
 		for n, r := range list {
 			if seq := int64(n) + 1; !tells && seq != r.seq {
-				is := table.FieldChange{Name: "sequence_number", Old: r.values[5], New: column.IntLike(r.values[5], seq)}
+				is := table.FieldChange{Name: "sequence_number", Old: r.values["sequence_number"], New: column.IntLike(r.values["sequence_number"], seq)}
 				if err := e.Editor.Update(ctx, tableStructure, r.at, []table.FieldChange{is}); err != nil {
 					return err
 				}
@@ -323,51 +240,40 @@ func (j *joined) arrangeBranches(ctx context.Context, to table.Writer, _ []*chan
 }
 
 // addBranches puts a message on branches that it lacks.
-func (e *editor) addBranches(ctx context.Context, s *source, row table.Place, from, to string) error {
-	own, err := e.stored(ctx, s.name(), row, fieldSession, "id", fieldData)
+func (e *editor) addBranches(ctx context.Context, p *pair, at table.Place, from, to string) error {
+	own, err := docedit.ReadStored(ctx, e.view, e.view.Events, at, fieldSession, "id", fieldPlace)
 	if err != nil {
 		return err
 	}
 	id, _ := column.Int(own[1])
+	place, _ := column.Int(own[2])
 	old := branch.ParseLabel(from).Names
 	names := slices.DeleteFunc(branch.ParseLabel(to).Names, func(name string) bool { return slices.Contains(old, name) })
-	place := e.view.placeOf(s.pair(), id, column.View(own[0]))
 	if len(names) == 0 || isUnnamed(place) {
 		return problem.New(problem.RolledBack, "", "a message cannot leave a branch")
 	}
-	return e.nameMessage(ctx, own[0], id, place, names, column.View(own[2]))
+	return e.nameMessage(ctx, p, own[0], id, place, names, nil)
 }
 
-// removeLoose removes what message_structure has of a session and of no message of it.
-func (e *editor) removeLoose(ctx context.Context, of key) error {
-	list, err := e.structureOf(ctx, fieldSession, of.session) // some went with their messages
-	for _, r := range list {
-		if err == nil && e.view.branches[of].isLoose(r.at) {
-			err = e.Editor.Delete(ctx, tableStructure, r.at)
-		}
+// checkOrder refuses to place a message where its place says too little: no order of a session keeps those
+// of branches that have the same messages in different ones, and a time stays as it is.
+func (j *joined) checkOrder(of docedit.Record, moves bool) error {
+	p := j.pairOf(column.View(of.Value(fieldPair)))
+	switch b := j.branchesOf(p, column.View(of.Value(fieldSession))); {
+	case b != nil && b.crossed:
+		return problem.New(problem.RolledBack, "", "branches of the session have the same messages in different orders")
+	case p.timed && moves:
+		return problem.New(problem.RolledBack, "", "SQLAlchemySession sends messages in the order of created_at, which sessctl does not change")
 	}
-	return err
-}
-
-// checkOrder refuses to place a message of a session whose branches have messages in different orders:
-// no order of them all would keep those.
-func (j *joined) checkOrder(of docedit.Record) error {
-	at := key{j.branchedTable(), column.View(of.Value(fieldSession))}
-	if b := j.branches[at]; b == nil || !b.crossed || at.pair != column.View(of.Value(fieldPair)) {
-		return nil
-	}
-	return problem.New(problem.RolledBack, "", "branches of the session have the same messages in different orders")
+	return nil
 }
 
 // updateItem is the difference of a message that a repair changed.
 func (j *joined) updateItem(r *docedit.Row, c *change.Item) error {
 	if c.Is.Branch != c.Was.Branch || c.Is.Position>>rankBits != c.Was.Position>>rankBits {
-		if err := j.checkOrder(r); err != nil {
+		if err := j.checkOrder(r, true); err != nil {
 			return err
 		}
-	}
-	if c.Scrubbed {
-		return problem.New(problem.RolledBack, "", "a store of this kind cannot change bytes that are not valid Unicode")
 	}
 	if c.Shown {
 		if err := r.ShowNUL(document); err != nil {
@@ -377,50 +283,37 @@ func (j *joined) updateItem(r *docedit.Row, c *change.Item) error {
 	return r.Apply(c, func(v change.Value) docedit.Place { return findPlace(r, c, v) }, func(int) docedit.Spot { return document.Member("output") })
 }
 
+// members are where values of a message are stored.
+var members = map[string]string{session.FieldCallID: "call_id", session.FieldResultID: "call_id", change.FieldName: "name", change.FieldArgs: "arguments"}
+
 // findPlace finds where a value of a message is stored.
 func findPlace(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
-	text := func(name string) docedit.Place { return docedit.Place{Spot: document.Member(name), Form: docedit.Text} }
-	switch {
-	case v.Of == change.OfItem && v.Field == session.FieldPosition:
+	switch name := members[v.Field]; {
+	case v.Field == session.FieldPosition:
 		return docedit.Place{Write: func() error { r.Set(fieldPlace, c.Is.Position); return nil }}
-	case v.Of == change.OfItem && v.Field == session.FieldBranch:
+	case v.Field == session.FieldBranch:
 		return docedit.Place{Write: func() error { r.Set(fieldBranch, v.Is); return nil }}
-	case v.Of == change.OfCall && v.Field == session.FieldCallID, v.Of == change.OfResult && v.Field == session.FieldResultID:
-		return text("call_id")
-	case v.Of == change.OfCall && v.Field == change.FieldName:
-		return text("name")
-	case v.Of == change.OfCall && v.Field == change.FieldArgs:
-		return text("arguments")
-	case v.Of == change.OfBlock && v.Field == session.FieldBlockID:
-		p := text("id")
-		p.Optional = true
-		return p
+	case name != "":
+		return docedit.Place{Spot: document.Member(name), Form: docedit.Text}
 	}
 	return docedit.Place{}
 }
 
-// answerForms are the results of calls, with a text in the place of %s.
-var answerForms = map[string]string{
-	typeCall: `"output":%s`, "custom_tool_call": `"output":%s`, "local_shell_call": `"output":%s`, "apply_patch_call": `"status":"failed","output":%s`,
-	"shell_call": `"output":[{"stdout":"","stderr":%s,"outcome":{"type":"exit","exit_code":1}}]`,
-}
-
 // insertResult is the row of a new result, which is of the type of its call.
 func (j *joined) insertResult(s *session.Session, it *session.Item, near *docedit.Row, _ string) ([]table.Field, error) {
-	if err := j.checkOrder(near); err != nil {
+	if err := j.checkOrder(near, false); err != nil {
 		return nil, err
 	}
 	res, kind := &it.Results[0], ""
 	for i := range s.Items {
 		if s.Items[i].MakesCall(res.CallID) {
-			kind = cmp.Or(s.Items[i].Blocks[0].Name, typeCall)
+			kind = cmp.Or(s.Items[i].Blocks[0].Name, responses.TypeCall)
 		}
 	}
-	form, known := answerForms[kind]
-	if !known {
+	data := responses.ComposeOutput(kind, res.CallID, res.Text)
+	if data == "" {
 		return nil, problem.New(problem.RolledBack, "", "nobody can make up the result of a call of type %q", kind)
 	}
-	data := `{"type":"` + outputs[kind] + `","call_id":` + string(docedit.QuoteText(res.CallID)) + `,` + fmt.Sprintf(form, docedit.QuoteText(res.Text)) + `}`
 	return []table.Field{
 		{Name: fieldData, Value: data}, {Name: "created_at", Value: near.Value("created_at")},
 		{Name: fieldPlace, Value: it.Position}, {Name: fieldBranch, Value: column.OrNull(it.Branch)},

@@ -17,9 +17,10 @@ var forgotten = map[string]string{
 	"Call.Args":   "an outline has no texts; Form says what they are",
 	"Result.Text": "an outline has no texts; Digest stands for it",
 
-	"Item.Home":   "only goose, opencode and Claude Code say it, whose items are not packed",
+	"Item.Home":   "docker agent, whose items alone are packed, never says it",
 	"Item.Copied": "as Home",
-	"Call.Owed":   "only goose says it, whose items are not packed",
+	"Item.Passed": "as Home",
+	"Call.Owed":   "as Home",
 }
 
 // TestEveryFieldIsKeptOrGivenUp sets one field of an item, or of what it holds, at a time.

@@ -58,6 +58,9 @@ func ExpandPath(ctx context.Context, path, kind string) (Expansion, error) {
 	}
 	found, err := folderMeans(ctx, path, kind)
 	if err == nil && len(found.Stores) == 0 {
+		err = unreadError(path)
+	}
+	if err == nil && len(found.Stores) == 0 {
 		err = problem.New(problem.Unreadable, "Files ending in "+strings.Join(Endings, ", ")+" are looked at: name the file itself if it has another ending.",
 			"no session store in %s (subfolders are not searched; try %s)", path, shell.Word(filepath.Join(path, "**", "*.db")))
 	}
@@ -126,8 +129,10 @@ func folderMeans(ctx context.Context, path, kind string) (Expansion, error) {
 	case err != nil:
 		return Expansion{}, err
 	case sure == store.Certain:
-		found.Others = nil // they are the runtime's
-		itself.addStores(found)
+		// What is sound is the runtime's own, and so may be what is not, as an index that it makes anew.
+		unknown := func(file string) bool { return sureOf(ctx, file, "") == store.No }
+		itself.Others = slices.DeleteFunc(slices.Clone(found.Stores), func(file string) bool { return !unknown(file) })
+		itself.Stores = append(itself.Stores, slices.DeleteFunc(found.Stores, unknown)...)
 		return itself, nil
 	case len(found.Stores) == 0 && sure == store.Maybe:
 		found.Stores = itself.Stores
@@ -357,18 +362,25 @@ func Locations(ctx context.Context, home string) []Location {
 	return list
 }
 
-// DefaultStores are the paths of the stores that are found at the default places.
-func DefaultStores(ctx context.Context, home string) ([]string, error) {
+// DefaultStores are the paths of the stores that are found at the default places: those of a kind, "" for
+// all.
+func DefaultStores(ctx context.Context, home, kind string) ([]string, error) {
 	var found, looked []string
 	for _, l := range Locations(ctx, home) {
+		if kind != "" && l.Kind.Name != kind && (!l.Found || sureOf(ctx, l.Path, kind) == store.No) {
+			continue
+		}
 		looked = append(looked, l.Path)
 		if l.Found {
 			found = append(found, l.Path)
 		}
 	}
-	if len(found) == 0 {
-		return nil, problem.New(problem.Unreadable, "Name the store on the command line. `sessctl stores` lists the kinds of stores and where they are.",
-			"no session store found (looked at %s)", strings.Join(looked, ", "))
+	const next = "Name the store on the command line. `sessctl stores` lists the kinds of stores and where they are."
+	switch {
+	case len(looked) == 0:
+		return nil, problem.New(problem.Unreadable, next, "stores of kind %s have no usual place", kind)
+	case len(found) == 0:
+		return nil, problem.New(problem.Unreadable, next, "no session store found (looked at %s)", strings.Join(looked, ", "))
 	}
 	return DistinctPaths(found), nil // the current folder may be one of the places
 }
@@ -383,7 +395,33 @@ func isEmpty(ctx context.Context, kind *store.Kind, path string) bool {
 		return false
 	}
 	defer func() { _ = src.closeFiles() }()
-	return kind.Empty(&src.Source)
+	return kind.Empty(&src.Source) && unreadError(path) == nil
+}
+
+// unreadError is the problem with a folder without a store, if something in it may not be read that could
+// be one: a folder, or a file of JSON lines. It does not look at so much that it takes long.
+func unreadError(folder string) (found error) {
+	const enough = 1000
+	n := 0
+	_ = filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error { // which returns none
+		if err == nil && e.Type().IsRegular() && filepath.Ext(path) == ".jsonl" {
+			var f *os.File
+			if f, err = os.Open(path); err == nil {
+				_ = f.Close() // nothing was read
+			}
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			found = &problem.Error{
+				Class: problem.Unreadable, Err: err, Next: "Run sessctl as the user who owns it.",
+				What: fmt.Sprintf("no session store was found in %s, and %s cannot be read: %s", folder, path, problem.Reason(err)),
+			}
+		}
+		if n++; found != nil || n >= enough {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
 }
 
 // isPresent reports whether something is at a path. A link that leads nowhere counts, and

@@ -26,6 +26,11 @@ func TestExpand(t *testing.T) {
 	}{
 		{"a store itself", "", func(w *loomtest.Workspace) { w.Step("main", loomtest.Step{}) }, []string{"."}, ""},
 		{"that holds another", "", func(w *loomtest.Workspace) { w.Step("main", loomtest.Step{}); w.File("main.ndjson", stream) }, []string{".", "main.ndjson"}, ""},
+		{"that holds a damaged database, its own", "", func(w *loomtest.Workspace) {
+			w.Step("main", loomtest.Step{})
+			w.File("index.sqlite", "SQLite format 3\x00"+strings.Repeat("\xff", 200))
+			w.File("queue.sqlite", "")
+		}, []string{"."}, ""},
 		{"of a named kind", "loom", func(w *loomtest.Workspace) { w.Step("main", loomtest.Step{}); w.File("main.ndjson", stream) }, []string{"."}, ""},
 		{"of another kind", "canonical", func(w *loomtest.Workspace) { w.Step("main", loomtest.Step{}); w.File("main.ndjson", stream) }, []string{".", "main.ndjson"}, ""},
 		{"likely one", "", func(w *loomtest.Workspace) { w.File("main/history/step_001.json", "{") }, []string{"."}, ""},

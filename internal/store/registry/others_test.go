@@ -100,7 +100,7 @@ func TestDefaultKeepsWhatCannotBeOpened(t *testing.T) {
 	if err := os.Symlink("missing", filepath.Join(".cagent", "session.db")); err != nil {
 		t.Skip("no symbolic links here: ", err)
 	}
-	got, err := registry.DefaultStores(t.Context(), home)
+	got, err := registry.DefaultStores(t.Context(), home, "")
 	if diff := cmp.Diff([]string{filepath.Join(home, ".cagent", "session.db"), "session.db"}, got); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
@@ -122,14 +122,21 @@ func TestDefaultLeavesOutEmptyFolders(t *testing.T) {
 	write(t, docker, database(t))
 	write(t, filepath.Join(claude, "settings.json"), []byte("{}"))
 	write(t, filepath.Join(claude, "history.jsonl"), []byte(`{"display":"hello"}`))
-	got, err := registry.DefaultStores(t.Context(), home)
+	got, err := registry.DefaultStores(t.Context(), home, "")
 	if diff := cmp.Diff([]string{docker}, got); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
 	write(t, filepath.Join(claude, "projects", "-srv", "5e551017-0000-4000-8000-000000000001.jsonl"), []byte("\x00\x00"))
-	got, err = registry.DefaultStores(t.Context(), home)
-	if diff := cmp.Diff([]string{docker, claude}, got); err != nil || diff != "" {
-		t.Error(err, diff)
+	for kind, want := range map[string][]string{"": {docker, claude}, "claude-code": {claude}, "docker-agent": {docker}} {
+		got, err = registry.DefaultStores(t.Context(), home, kind)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Error(kind, err, diff)
+		}
+	}
+	for kind, want := range map[string]string{"goose": "no session store found (looked at ", "loom": "stores of kind loom have no usual place"} {
+		if got, err = registry.DefaultStores(t.Context(), home, kind); err == nil || !strings.Contains(err.Error(), want) {
+			t.Error(kind, got, err)
+		}
 	}
 }
 

@@ -208,6 +208,9 @@ func unknownError(ctx context.Context, src *store.Source) error {
 	}
 	next := "sessctl reads these kinds of stores: " + strings.Join(titles, ", ") + ". See `sessctl stores`."
 	if src.Folder != nil {
+		if err := unreadError(src.Path); err != nil {
+			return err
+		}
 		return problem.New(problem.Unreadable, next, "%s is a folder, but not one in which a runtime keeps its sessions", src.Path)
 	}
 	if src.DB == nil {
@@ -339,10 +342,10 @@ func ToEdit(path string) *store.Source {
 	return &store.Source{Path: path, Edit: sqlite.Opener(path)}
 }
 
-// openStream opens a regular file that begins like a JSON object; nil for all
-// others, which package sqlite opens or explains.
+// openStream opens a regular file that begins like a stream; nil for all others, which package
+// sqlite opens or explains.
 func openStream(path string) *os.File {
-	if !isJSON(readHead(path)) {
+	if !isStream(readHead(path)) {
 		return nil
 	}
 	f, err := os.Open(path)
@@ -352,10 +355,11 @@ func openStream(path string) *os.File {
 	return f
 }
 
-// isJSON reports whether a file that begins with head begins like a JSON object.
-func isJSON(head []byte) bool {
+// isStream reports whether a file that begins with head begins like a JSON object, or like what zstd
+// compresses.
+func isStream(head []byte) bool {
 	text := strings.TrimLeft(strings.TrimPrefix(string(head), "\ufeff"), " \t\r\n")
-	return strings.HasPrefix(text, "{")
+	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "\x28\xb5\x2f\xfd")
 }
 
 // IsDatabase reports whether the file at path begins as a SQLite database does.
@@ -365,7 +369,7 @@ func IsDatabase(path string) bool { return sqlite.IsSQLite(readHead(path)) }
 // the log of one: what must not be replaced by something else.
 func OfAStore(ctx context.Context, path string) bool {
 	begins := readHead(path)
-	return sqlite.IsSQLite(begins) || sqlite.IsLog(begins) || isJSON(begins) && isStore(ctx, path)
+	return sqlite.IsSQLite(begins) || sqlite.IsLog(begins) || isStream(begins) && isStore(ctx, path)
 }
 
 // WithLogs are a store file and the files that SQLite keeps beside it.

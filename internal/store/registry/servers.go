@@ -32,7 +32,7 @@ var dialects = []dialect{
 		mysql.IsName, mysql.RegisterName, mysql.ListDatabases, opened(mysql.Open), mysql.Opener, mysql.RoleOf, mysql.AsRole,
 		func(error) bool { return false },
 		func(word string) (string, bool) { return "", mysql.IsMistyped(word) },
-		"sessctl reads those of Google ADK and Spring AI Session on such a server. Name another database, or let the role read its tables: `GRANT SELECT ON DATABASE.* TO …;`.",
+		"sessctl reads those of Google ADK, the OpenAI Agents SDK and Spring AI Session on such a server. Name another database, or let the role read its tables: `GRANT SELECT ON DATABASE.* TO …;`.",
 		func() error { return mysql.AddressError(nil) },
 	},
 	{

@@ -88,8 +88,9 @@ func identifyFile(folder int, path string, flags int) (id fileID, regular bool, 
 func (o *openFiles) walkProcesses() {
 	o.walks++
 	o.found = map[fileID][]descriptor{}
-	for _, name := range namesIn("/proc") {
-		if pid, err := strconv.Atoi(name); err == nil && pid != os.Getpid() {
+	processes, _ := os.ReadDir("/proc") // as many as there are
+	for _, p := range processes {
+		if pid, err := strconv.Atoi(p.Name()); err == nil && pid != os.Getpid() {
 			o.addProcess(pid)
 		}
 	}
@@ -107,16 +108,6 @@ func (o *openFiles) addProcess(pid int) {
 			o.found[id] = append(o.found[id], descriptor{pid, number})
 		}
 	}
-}
-
-func namesIn(folder string) []string {
-	f, err := os.Open(folder)
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = f.Close() }()
-	names, _ := f.Readdirnames(-1) // as many as there are
-	return names
 }
 
 // writerOf is a process that the walk found, and that has the file open for writing still.

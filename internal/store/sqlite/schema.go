@@ -134,8 +134,8 @@ func (db *DB) readSchema(ctx context.Context) (table.Schema, error) {
 			err := scan(&name, &parent)
 			change(name, func(t *table.Table) { t.Parents = append(t.Parents, parent) })
 			return err
-		}, `select distinct t.name, k."table" from sqlite_schema t, pragma_foreign_key_list(t.name) k
-			where t.type = 'table' and t.rootpage > 0 order by 1, 2`))
+		}, `select distinct t.name, coalesce((select p.name from sqlite_schema p where p.type = 'table' and p.name = k."table" collate nocase), k."table")
+			from sqlite_schema t, pragma_foreign_key_list(t.name) k where t.type = 'table' and t.rootpage > 0 order by 1, 2`))
 	if err == nil {
 		schema.Triggers, err = db.Triggers(ctx)
 	}

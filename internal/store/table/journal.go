@@ -73,6 +73,20 @@ func (m Image) Fields() []Field {
 	return fields
 }
 
+// ImageOf are fields by name.
+func ImageOf(fields []Field) Image {
+	m := make(Image, len(fields))
+	for _, f := range fields {
+		m[f.Name] = f.Value
+	}
+	return m
+}
+
+// FieldsOf are the values of an image in those of some columns that it has.
+func (m Image) FieldsOf(columns []string) []Field {
+	return slices.DeleteFunc(m.Fields(), func(f Field) bool { return !slices.Contains(columns, f.Name) })
+}
+
 // EncodeChanges writes changes as JSON on one line, in one pass: a journal can hold a big
 // part of a database, and is written while that is locked. DecodeChanges reads
 // it.

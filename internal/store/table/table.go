@@ -135,7 +135,7 @@ type Schema struct {
 type Table struct {
 	Columns []Column // in the order of the table
 	Indexes []Index
-	Parents []string // the tables to which its foreign keys lead, as these name them
+	Parents []string // the tables to which its foreign keys lead; one that does not exist as they name it
 	// ReadOnly is why its rows cannot be changed, "" when they can.
 	ReadOnly string
 	// Incomplete is why a scan does not give all that a runtime reads, "" when it does.
@@ -192,6 +192,13 @@ func (s Schema) Present(table string, columns []string) (there []string, spread 
 		}
 		return all
 	}
+}
+
+// UniteNames are the names in some lists, each once and sorted.
+func UniteNames(lists ...[]string) []string {
+	names := slices.Concat(lists...)
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Names are the names of the tables, sorted.
