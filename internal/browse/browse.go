@@ -157,6 +157,7 @@ func (m *Model) takeNews(msg tea.Msg) tea.Cmd {
 		m.sessions.addStore(msg)
 		m.noteError(msg.err)
 	case allListed:
+		m.sessions.reading = false
 		if len(m.sessions.rows) == 0 && m.sessions.unread != nil {
 			m.nothing = m.sessions.unread
 			return tea.Quit

@@ -296,6 +296,9 @@ func TestCtrlCStopsTheCheckFirst(t *testing.T) {
 	f.slow = make(chan struct{})
 	u := &browsetest.User{Model: browse.New(t.Context(), browse.Options{Program: f, Stores: []string{"s.db"}}), Holds: true}
 	u.Do(u.Model.Init())
+	if frame := u.Frame(); !strings.Contains(frame, "reading…") || strings.Contains(frame, "no session") {
+		t.Error(frame)
+	}
 	for !strings.Contains(u.Frame(), "checked 0 of 3 (Ctrl-C stops that)") {
 		u.DoHeld()
 	}

@@ -30,6 +30,7 @@ type sessions struct {
 	marked   map[*render.Row]bool
 	stamps   map[string]string // of the stores when they were listed
 	changed  string            // the store that changed since, "" for none
+	reading  bool              // the list has not ended
 	checking bool              // a check has not ended
 	checked  int               // sessions that the running check has seen
 	unread   error             // of the first store that could not be listed
@@ -85,7 +86,7 @@ type (
 // readStores lists the sessions of all stores.
 func (m *Model) readStores() tea.Cmd {
 	m.endJobs(func(j job) bool { return j.what == checking || j.what == listing }) // which tell of what is read anew
-	m.sessions.changed, m.sessions.unread = "", nil
+	m.sessions.changed, m.sessions.unread, m.sessions.reading = "", nil, true
 	return m.runJob(listing, func(ctx context.Context, tell func(tea.Msg)) tea.Msg {
 		for _, store := range m.Stores {
 			stamp := m.Program.Stamp(store)
@@ -311,7 +312,10 @@ func (s *sessions) draw(width, height int) []string {
 		return line + padLeft(items, 5) + padLeft(subs, 5) + "  " + ui.Truncate(words, said)
 	}
 	lines := []string{ui.Dim.Render(cells("    ", "ID", "DATE", "TITLE", "AGENTS", "ITEMS", "SUBS", "FOUND"))}
-	if len(s.shown) == 0 {
+	switch {
+	case len(s.shown) == 0 && s.reading:
+		return append(lines, "    reading…")
+	case len(s.shown) == 0:
 		return append(lines, "    no session to show")
 	}
 	from, to := s.list.window(len(s.shown), height-1)
