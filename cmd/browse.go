@@ -93,7 +93,9 @@ func (p *program) browseStores(ctx context.Context, args []string) error {
 	}
 	defer surviveClosedPipes()()
 	ctx = registry.WithPassword(ctx, func(string) (string, error) { return "", nil })
-	err = browse.Run(ctx, browse.Options{Program: b, Stores: paths, Home: p.home, Color: p.out.Color, Watch: 2 * time.Second, In: in.r, Out: p.stdout})
+	err = browse.Run(ctx, browse.Options{
+		Program: b, Stores: paths, Home: p.home, Hide: p.withoutSecrets, Color: p.out.Color, Watch: 2 * time.Second, In: in.r, Out: p.stdout,
+	})
 	if err != nil && b.changed.Load() {
 		return &problem.Error{
 			Class: problem.Unreadable, Err: errors.Join(errChanged, err), What: "interrupted after a store was changed",

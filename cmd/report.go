@@ -57,11 +57,16 @@ func (p *program) printNote(format string, args ...any) {
 	}
 }
 
-func (p *program) printMessage(prefix string, m message) {
+// withoutSecrets is a text in which a word stands for each password.
+func (p *program) withoutSecrets(text string) string {
 	for _, secret := range p.secrets {
-		hidden := strings.NewReplacer(shell.Word(secret), hiddenWord, secret, hiddenWord)
-		m.Message, m.Next = hidden.Replace(m.Message), hidden.Replace(m.Next)
+		text = strings.NewReplacer(shell.Word(secret), hiddenWord, secret, hiddenWord).Replace(text)
 	}
+	return text
+}
+
+func (p *program) printMessage(prefix string, m message) {
+	m.Message, m.Next = p.withoutSecrets(m.Message), p.withoutSecrets(m.Next)
 	if p.printsJSON() {
 		line, err := json.Marshal(m, jsontext.AllowInvalidUTF8(true))
 		if err == nil {

@@ -59,6 +59,7 @@ type Options struct {
 	Program Program
 	Stores  []string
 	Home    string // the folder that ~ stands for
+	Hide    func(text string) string // takes passwords out of what is said of errors; nil for none
 	Color   bool
 	Watch   time.Duration // how often it is looked whether a store changed; 0 for never
 	In      io.Reader
@@ -206,8 +207,15 @@ func (m *Model) watchStores() tea.Cmd {
 // noteError says at the foot what went wrong, if something did.
 func (m *Model) noteError(err error) {
 	if err != nil {
-		m.note = errorWords(err)
+		m.note = m.hide(errorWords(err))
 	}
+}
+
+func (m *Model) hide(text string) string {
+	if m.Hide == nil {
+		return text
+	}
+	return m.Hide(text)
 }
 
 // errorWords are an error for people, with what to do about it.

@@ -439,6 +439,14 @@ func TestACheckCorrectsABriefList(t *testing.T) {
 	}
 }
 
+func TestErrorsTellNoPasswords(t *testing.T) {
+	hide := func(text string) string { return strings.ReplaceAll(text, "disk", "…") }
+	u := browsetest.Start(browse.New(t.Context(), browse.Options{Program: newFake(t), Stores: []string{"s.db"}, Hide: hide}), 80, 24)
+	if u.Type("enter", "X"); !strings.Contains(u.Frame(), "The … is full.") {
+		t.Error(u.Frame())
+	}
+}
+
 // brief lists a sub-session as if it were none.
 type brief struct{ *fake }
 

@@ -189,12 +189,12 @@ func beside(height int, widths []int, panes ...[]string) []string {
 func (m *Model) showRule(rule *rules.Rule) {
 	text, err := rule.Page()
 	if err != nil {
-		m.note = errorWords(err)
+		m.noteError(err)
 		return
 	}
 	var b strings.Builder
 	if err := render.PrintRules(&b, []render.Page{{Rule: rule, Markdown: text}}, true); err != nil {
-		m.note = errorWords(err)
+		m.noteError(err)
 	}
 	m.page = &page{title: rule.ID + " " + rule.Name, lines: strings.Split(b.String(), "\n")}
 }

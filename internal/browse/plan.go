@@ -107,7 +107,7 @@ func (m *Model) showOutcome(msg carriedOut) tea.Cmd {
 	p := m.plan
 	p.busy, p.done = false, true
 	lines := strings.Split(strings.TrimRight(msg.said, "\n"), "\n")
-	if words := errorWords(msg.err); words != "" {
+	if words := m.hide(errorWords(msg.err)); words != "" {
 		lines = append(lines, ui.WrapWhole(words, m.width)...)
 	}
 	p.text, p.whole = page{lines: lines}, nil
