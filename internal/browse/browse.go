@@ -58,7 +58,7 @@ type Proposal struct {
 type Options struct {
 	Program Program
 	Stores  []string
-	Home    string // the folder that ~ stands for
+	Home    string                   // the folder that ~ stands for
 	Hide    func(text string) string // takes passwords out of what is said of errors; nil for none
 	Color   bool
 	Watch   time.Duration // how often it is looked whether a store changed; 0 for never
