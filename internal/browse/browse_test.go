@@ -447,6 +447,18 @@ func TestErrorsTellNoPasswords(t *testing.T) {
 	}
 }
 
+func TestTheCursorStaysAtTheTopUntilItIsMoved(t *testing.T) {
+	stores := []string{"b.db", "a.db"}
+	u := browsetest.Start(browse.New(t.Context(), browse.Options{Program: newFake(t), Stores: stores}), 80, 24)
+	if frame := u.Frame(); !strings.Contains(frame, "6 sessions") || !strings.Contains(strings.Split(frame, "\n")[2], "▌") {
+		t.Error(frame)
+	}
+	u.Type("j", "r")
+	if frame := u.Frame(); !strings.Contains(strings.Split(frame, "\n")[3], "▌") {
+		t.Error(frame)
+	}
+}
+
 // brief lists a sub-session as if it were none.
 type brief struct{ *fake }
 

@@ -147,24 +147,30 @@ func (s *sessions) addStore(msg listed) {
 	if msg.list == nil {
 		return
 	}
-	before := map[string]bool{}
+	marked, selected, at := map[string]bool{}, s.selected(), ""
+	if s.list.at == 0 { // nobody has moved the cursor
+		selected = nil
+	}
 	s.rows = slices.DeleteFunc(s.rows, func(r *render.Row) bool {
 		gone := s.about[r].store == msg.store
 		if gone {
-			before[r.ID] = s.marked[r]
+			marked[r.ID] = s.marked[r]
 			delete(s.about, r)
 			delete(s.marked, r)
+			if r == selected {
+				at = r.ID
+			}
 		}
 		return gone
 	})
-	selected := s.selected()
 	for _, r := range msg.list.Rows {
 		s.rows = append(s.rows, r)
-		s.about[r], s.known[sessionKey{msg.store, r.ID}] = &entry{store: msg.store, counted: msg.list.Store == nil || !msg.list.Uncounted}, r
-		if before[r.ID] {
+		s.about[r] = &entry{store: msg.store, counted: msg.list.Store == nil || !msg.list.Uncounted}
+		s.known[sessionKey{msg.store, r.ID}] = r
+		if marked[r.ID] {
 			s.marked[r] = true
 		}
-		if selected != nil && selected.ID == r.ID {
+		if at != "" && r.ID == at {
 			selected = r
 		}
 	}
