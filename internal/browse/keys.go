@@ -53,7 +53,9 @@ func (m *Model) pressKey(msg tea.KeyPressMsg) tea.Cmd {
 // moveIn moves the cursor of the list on the screen.
 func (m *Model) moveIn(key string) bool {
 	if len(m.open) == 0 {
-		return m.sessions.list.move(key, len(m.sessions.shown), m.bodyHeight()-1)
+		moves := m.sessions.list.move(key, len(m.sessions.shown), m.bodyHeight()-1)
+		m.sessions.moved = m.sessions.moved || moves
+		return moves
 	}
 	o := m.top()
 	if o.inTree {

@@ -24,8 +24,9 @@ type sessions struct {
 	known    map[sessionKey]*render.Row
 	shown    []*render.Row // those that the filter leaves
 	list     list
-	only     int // of showOnly
-	order    int // of render.SortOrders
+	moved    bool // somebody chose the session under the cursor
+	only     int  // of showOnly
+	order    int  // of render.SortOrders
 	filter   string
 	marked   map[*render.Row]bool
 	stamps   map[string]string // of the stores when they were listed
@@ -148,7 +149,7 @@ func (s *sessions) addStore(msg listed) {
 		return
 	}
 	marked, selected, at := map[string]bool{}, s.selected(), ""
-	if s.list.at == 0 { // nobody has moved the cursor
+	if !s.moved {
 		selected = nil
 	}
 	s.rows = slices.DeleteFunc(s.rows, func(r *render.Row) bool {
