@@ -36,7 +36,8 @@ with what each of them did, was sent and could see, and the plan of a repair.
 
 The list is there at once, and health fills in while the check runs. At the foot of
 the screen are the keys; ? lists all of them. Nothing is changed before you have
-seen the plan, pressed a and typed yes; it is the same repair as that of ` + "`sessctl\nrepair`" + `, with a backup and a way back.
+seen the plan, pressed a and typed yes. The repair is that of ` + "`sessctl repair`" + `, with
+a backup and a way back.
 
 STORE is what ` + "`sessctl check`" + ` takes, but for standard input. It needs a terminal.
 
