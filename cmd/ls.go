@@ -88,7 +88,7 @@ func runLs(ctx context.Context, p *program, args []string) error {
 		list.ExitCode = worseCode(list.ExitCode, exitCode(e.reason))
 	}
 	for _, path := range paths {
-		listed, err := p.listStore(ctx, path, keeps)
+		listed, err := p.listStore(ctx, path, catalogue.UsualRules(), keeps)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -138,13 +138,12 @@ func (p *program) lsFilter() (func(*session.Tree, *render.Row) bool, error) {
 	}, nil
 }
 
-// listStore reads the sessions of a store. With an error they are those that could
-// be read.
-func (p *program) listStore(ctx context.Context, path string, keeps func(*session.Tree, *render.Row) bool) (*render.ListedStore, error) {
+// listStore reads the sessions of a store, with what rules find in them. With an error they are
+// those that could be read.
+func (p *program) listStore(ctx context.Context, path string, run []*rules.Rule, keeps func(*session.Tree, *render.Row) bool) (*render.ListedStore, error) {
 	var listed *render.ListedStore
 	err := p.readStore(ctx, path, func(opened *registry.Opened) error {
 		listed = &render.ListedStore{Store: opened.Facts()}
-		run := catalogue.UsualRules()
 		if listed.Brief {
 			run = nil
 		}

@@ -28,20 +28,39 @@ var pictured = []string{"sessctl why session.db"}
 // prints; -update (make picture) writes it.
 func TestPicture(t *testing.T) {
 	campaign.ShowsNoRace(t)
-	path, err := filepath.Abs(filepath.Join("..", "docs", "picture.svg"))
+	holdPicture(t, "picture.svg", strings.Join(pictured, "; "), 80, func() string {
+		var screen bytes.Buffer
+		getenv := func(name string) string { return map[string]string{"COLUMNS": "80", "TERM": "xterm"}[name] }
+		for _, line := range pictured {
+			fmt.Fprintf(&screen, "\x1b[1m$ %s\x1b[m\n", line)
+			Main(append(strings.Fields(line)[1:], "--color", "always"), strings.NewReader(""), &screen, &screen, getenv)
+		}
+		return screen.String()
+	})
+}
+
+// TestPictureOfTheBrowser does so with docs/browse.svg, a frame of the browser.
+func TestPictureOfTheBrowser(t *testing.T) {
+	campaign.ShowsNoRace(t)
+	const columns = 120
+	holdPicture(t, "browse.svg", "sessctl browse session.db", columns, func() string {
+		u := browsing(t, columns, 26, "session.db")
+		u.Type("enter", "n")
+		return u.Model.View().Content
+	})
+}
+
+// holdPicture compares a picture of docs with what is drawn where the sample database is session.db.
+func holdPicture(t *testing.T, name, title string, columns int, draw func() string) {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", "docs", name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
 	demoStore(t, filepath.Join(folder, "session.db"))
 	t.Chdir(folder)
-	var screen bytes.Buffer
-	getenv := func(name string) string { return map[string]string{"COLUMNS": "80", "TERM": "xterm"}[name] }
-	for _, line := range pictured {
-		fmt.Fprintf(&screen, "\x1b[1m$ %s\x1b[m\n", line)
-		Main(append(strings.Fields(line)[1:], "--color", "always"), strings.NewReader(""), &screen, &screen, getenv)
-	}
-	got := svg(t, screen.String())
+	got := svg(t, draw(), title, columns)
 	if flag.Lookup("update").Value.String() == "true" { // declared beside the scripts
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -52,7 +71,7 @@ func TestPicture(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(strings.Split(got, "\n"), strings.Split(string(want), "\n")); diff != "" {
-		t.Errorf("make picture writes docs/picture.svg anew (-program +picture):\n%s", diff)
+		t.Errorf("make picture writes %s anew (-program +picture):\n%s", path, diff)
 	}
 }
 
@@ -79,14 +98,14 @@ text { fill: #e6edf3 } rect { fill: #0d1117; stroke: #3d444d }
 
 // svg draws what was printed on a terminal: text as text, words at their columns and as wide
 // as their characters, whatever font there is.
-func svg(t *testing.T, printed string) string {
+func svg(t *testing.T, printed, title string, columns int) string {
 	t.Helper()
 	const column, row, margin = 8.4, 19.0, 16.0
 	lines := strings.Split(strings.TrimRight(printed, "\n"), "\n")
 	var out strings.Builder
-	width, height := 80*column+2*margin, row*float64(len(lines))+2*margin
+	width, height := float64(columns)*column+2*margin, row*float64(len(lines))+2*margin
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" role="img" xml:space="preserve">`, width, height, width)
-	fmt.Fprintf(&out, "\n<title>%s</title>\n<style>\n%s\n</style>\n", html.EscapeString(strings.Join(pictured, "; ")), pictureStyle)
+	fmt.Fprintf(&out, "\n<title>%s</title>\n<style>\n%s\n</style>\n", html.EscapeString(title), pictureStyle)
 	out.WriteString(`<rect x="0.5" y="0.5" width="99.8%" height="99.8%" rx="8"/>` + "\n")
 	sequence := regexp.MustCompile(`^\x1b\[([0-9;]*)m`)
 	stretch, words := regexp.MustCompile(`^[^\x1b]+`), regexp.MustCompile(`[^ ]+( [^ ]+)*`)
@@ -108,8 +127,8 @@ func svg(t *testing.T, printed string) string {
 				fmt.Fprintf(&out, `<text x="%.1f" y="%.1f" textLength="%.1f"%s>%s</text>`+"\n", margin+column*float64(from),
 					margin+row*(float64(i)+0.75), column*float64(utf8.RuneCountInString(word)), class(style), html.EscapeString(word))
 			}
-			if at += utf8.RuneCountInString(text); at > 80 {
-				t.Errorf("line %d is longer than 80 columns: %s", i+1, lines[i])
+			if at += utf8.RuneCountInString(text); at > columns {
+				t.Errorf("line %d is longer than %d columns: %s", i+1, columns, lines[i])
 			}
 		}
 	}
@@ -140,7 +159,7 @@ func class(style []string) string {
 }
 
 func TestSVGShowsEveryCharacterInItsStyle(t *testing.T) {
-	drawn := svg(t, "\x1b[1;31merror\x1b[m <a&b>  x\n  \x1b[2mdim\nstill dim\x1b[0m.\n")
+	drawn := svg(t, "\x1b[1;31merror\x1b[m <a&b>  x\n  \x1b[2mdim\nstill dim\x1b[0m.\n", "", 80)
 	var document struct {
 		Text []struct {
 			X     string `xml:"x,attr"`

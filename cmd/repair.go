@@ -108,7 +108,7 @@ func addRepairFlags(cmd *cobra.Command, p *program) {
 	flags.BoolP("dry-run", "n", false, "show the plan and stop")
 	flags.BoolP("yes", "y", false, "do not ask")
 	flags.StringP("output", "o", "", "write a repaired copy into this new `FILE` instead")
-	flags.StringSlice("allow", nil, "also make repairs of `KINDS`: "+strings.Join(allowed, ", "))
+	addPlanFlags(cmd)
 	flags.StringSlice("select", nil, "repair only what these `RULES` find: ids, SC7, names")
 	flags.StringSlice("ignore", nil, "leave these `RULES` out")
 	flags.String("session", "", "repair only this `SESSION` and its tree")
@@ -119,13 +119,18 @@ func addRepairFlags(cmd *cobra.Command, p *program) {
 	flags.Uint("max-findings", 100, "show at most `N` steps, 0 for all")
 	addProfileFlags(cmd)
 	addAssumeDeadFlag(cmd)
-	flags.Duration("live-window", liveWindow, "leave a server's sessions newer than `AGE`")
-	completeFlag(cmd, "live-window", oneOf())
-	completeFlag(cmd, "allow", listOf(fixedWords(allowed)))
 	completeFlag(cmd, "select", listOf(ruleListWords))
 	completeFlag(cmd, "ignore", listOf(ruleListWords))
 	completeFlag(cmd, "session", p.sessionWords)
 	completeFlag(cmd, "max-findings", oneOf())
+}
+
+// addPlanFlags declares what a plan may hold.
+func addPlanFlags(cmd *cobra.Command) {
+	cmd.Flags().StringSlice("allow", nil, "also make repairs of `KINDS`: "+strings.Join(allowed, ", "))
+	cmd.Flags().Duration("live-window", liveWindow, "leave a server's sessions newer than `AGE`")
+	completeFlag(cmd, "live-window", oneOf())
+	completeFlag(cmd, "allow", listOf(fixedWords(allowed)))
 }
 
 func runRepair(ctx context.Context, p *program, args []string) error {
@@ -173,6 +178,10 @@ type repairRun struct {
 	rules  []*rules.Rule
 	saved  *repair.Plan // of --plan, else nil
 	writer render.RepairWriter
+	roots  []string // of the only trees to repair; nil for what --session says
+
+	// eachTree, when set, is given each tree that is changed: see repair.Options.
+	eachTree func(plan *repair.Tree, was, will *session.Tree)
 
 	kind       store.Kind
 	facts      *session.Store
@@ -271,14 +280,7 @@ func (r *repairRun) commandWithWords(why string, words ...string) render.Command
 // inPlace repairs the store itself. It is closed before it is opened for
 // writing: closing any other handle of this process would release the locks.
 func (r *repairRun) inPlace(ctx context.Context) error {
-	err := r.readStore(ctx, r.path, func(opened *registry.Opened) error {
-		if seen, err := os.Stat(r.path); err == nil { // else it is standard input, or gone by now
-			os.SameFile(seen, seen) // Windows asks which file it is only now
-			r.planned = seen
-		}
-		return r.planFrom(ctx, opened)
-	})
-	if err != nil {
+	if err := r.readPlan(ctx); err != nil {
 		return err
 	}
 	refused := r.refusalReason()
@@ -304,6 +306,17 @@ func (r *repairRun) inPlace(ctx context.Context) error {
 		return refused
 	}
 	return r.confirmAndApply(ctx)
+}
+
+// readPlan makes the plan for the store as it is now.
+func (r *repairRun) readPlan(ctx context.Context) error {
+	return r.readStore(ctx, r.path, func(opened *registry.Opened) error {
+		if seen, err := os.Stat(r.path); err == nil { // else it is standard input, or gone by now
+			os.SameFile(seen, seen) // Windows asks which file it is only now
+			r.planned = seen
+		}
+		return r.planFrom(ctx, opened)
+	})
 }
 
 // printPlan prints the plan.

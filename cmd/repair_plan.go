@@ -59,6 +59,14 @@ func (r *repairRun) makePlan(ctx context.Context, st store.Store) error {
 	}); is {
 		opts.EachTree = page.Tree
 	}
+	if r.eachTree != nil {
+		opts.EachTree = r.eachTree
+	}
+	if r.roots != nil {
+		opts.Only = func(tree *session.Tree) bool {
+			return slices.ContainsFunc(r.roots, func(id string) bool { return tree.Session(id) != nil })
+		}
+	}
 	if r.config.Session != "" {
 		one, err := findSession(ctx, st, r.config.Session)
 		if err != nil {

@@ -33,6 +33,7 @@ var otherWords = map[string][]string{
 	"diff":    {"compare"},
 	"export":  {"dump"},
 	"config":  {"settings"},
+	"browse":  {"tui", "ui", "explore"},
 	"watch":   {"monitor", "follow", "tail"},
 	"stores":  {"where"},
 }
@@ -42,8 +43,7 @@ func newRootCommand(p *program) *cobra.Command {
 		Use:   "sessctl",
 		Short: "Check and repair the persisted sessions of AI agents",
 		Long: `sessctl is an fsck for the sessions of AI agents. It finds what would break or
-mislead the next run, and repairs it without losing a message. Only ` + "`repair`" + `
-and ` + "`undo`" + ` change a store: with a backup, verified, and with a way back.
+mislead the next run, and repairs it when told to, with a backup and a way back.
 
 ` + exitStatus("nothing found at or above --fail-on", append(changing, exitFindings)...),
 		Example: `  sessctl why                       why the newest session does not resume
@@ -72,7 +72,7 @@ and ` + "`undo`" + ` change a store: with a backup, verified, and with a way bac
 
 	root.AddGroup(&cobra.Group{ID: groupRepair, Title: "Make a session resume:"}, &cobra.Group{ID: groupStore, Title: "Look at stores:"}, &cobra.Group{ID: groupOther, Title: "Other:"})
 	root.AddCommand(
-		newCheckCommand(p), newViewCommand(p), newLsCommand(p), newFindCommand(p), newStoresCommand(p), newExportCommand(p), newReplayCommand(p), newDiffCommand(p),
+		newCheckCommand(p), newBrowseCommand(p), newViewCommand(p), newLsCommand(p), newFindCommand(p), newStoresCommand(p), newExportCommand(p), newReplayCommand(p), newDiffCommand(p),
 		newWhyCommand(p), newRepairCommand(p), newUndoCommand(p), newExplainCommand(p), newConfigCommand(p), newMCPCommand(p), newWatchCommand(p), newSchemaCommand(p), newVersionCommand(p),
 	)
 	for _, c := range root.Commands() {

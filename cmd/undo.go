@@ -106,12 +106,7 @@ func runUndo(ctx context.Context, p *program, args []string) error {
 // undoAsking shows what a receipt takes back, and does it if that is wanted.
 func (p *program) undoAsking(ctx context.Context, found render.Receipt) error {
 	if !p.config.Yes && found.State != copied { // of a copy, undo says what it is
-		when := ""
-		if found.Time != "" { // which the name of the receipt tells
-			when = " at " + found.Time
-		}
-		told := p.printSentence("%s was repaired%s. Undo %s.", ui.Clean(ui.Tilde(found.Store, p.home)), when, takesBack(found.Sessions, found.Made))
-		if told != nil {
+		if told := p.printUndo(found); told != nil {
 			return told
 		}
 		if !p.canAsk() {
@@ -136,6 +131,15 @@ func (p *program) undoAsking(ctx context.Context, found render.Receipt) error {
 		return err
 	}
 	return errors.Join(undoRepair(ctx, p, receipt, found.Path), receipt.Close())
+}
+
+// printUndo says what an undo would take back.
+func (p *program) printUndo(found render.Receipt) error {
+	when := ""
+	if found.Time != "" { // which the name of the receipt tells
+		when = " at " + found.Time
+	}
+	return p.printSentence("%s was repaired%s. Undo %s.", ui.Clean(ui.Tilde(found.Store, p.home)), when, takesBack(found.Sessions, found.Made))
 }
 
 // receiptNamed is the path of a receipt: a bare name that is not in the current folder

@@ -178,6 +178,7 @@ type Finding struct {
 	Brief        bool // on a screen, one line: the message is cut where it ends
 	Consequences []Text
 	Keep         string // a word of the consequences that a screen never cuts
+	Whole        bool   // on a screen, they are not cut
 	Known        bool   // it is in the baseline
 
 	At, URL string // for an HTML page: where its place and its rule are, "" for nowhere

@@ -3,6 +3,7 @@ package document
 import (
 	"cmp"
 	"io"
+	"math"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -183,6 +184,9 @@ func (l *lines) writeFinding(f Finding, indent string) {
 		head = append(head, Span{Text: step + f.Note})
 	}
 	line, most := indent+head.Styled(), 2
+	if f.Whole {
+		most = math.MaxInt
+	}
 	if f.Brief {
 		most = 1
 		l.out.WriteString(line + step + ui.Shorten(f.Message.Styled(), "", l.width-lipgloss.Width(line)-len(step)) + "\n")

@@ -50,7 +50,7 @@ const RulePages = "https://github.com/sessctl/sessctl/blob/main/docs/rules/"
 // WholeFinding is a finding with all that is known of it, also what would put it right.
 func WholeFinding(f *check.Finding, message string) document.Finding {
 	found := NewFinding(f, message, true)
-	found.URL, found.Known = RulePages+f.Rule.ID+".md", f.Known
+	found.URL, found.Known, found.Whole = RulePages+f.Rule.ID+".md", f.Known, true
 	if len(f.Fixes) > 0 {
 		fix := &f.Fixes[0]
 		repair := document.Words(Span(document.Strong, "Repair: "), ui.EndSentence(ui.Clean(fix.Title)))

@@ -216,6 +216,8 @@ type Options struct {
 	Judge   rules.Judge     // whom requests are judged for
 	Session string          // only the tree that holds this session, "" for all
 	Allow   map[string]bool // what is allowed besides the default repairs: "lossy", "prune", …
+	// Only, when set, leaves the trees alone for which it does not hold.
+	Only func(*session.Tree) bool
 	// Prologue is the store's: see store.Kind.
 	Prologue store.Prologue
 	// EachTree, when set, is given each tree that is changed, with its texts: as it is, and as it
@@ -316,6 +318,9 @@ func (p *planner) sortAsReported(found []*check.Finding) {
 
 // planOrRefuse plans one tree. It is called for one tree at a time.
 func (p *planner) planOrRefuse(tree *session.Tree, found []*check.Finding) {
+	if p.opts.Only != nil && !p.opts.Only(tree) {
+		return
+	}
 	if n := p.countUnknown(found); n > 0 {
 		p.plan.Refused = append(p.plan.Refused, Refused{Root: tree.Root().ID, Why: unknownForm(n), Allow: rules.UnknownForm})
 		return

@@ -17,6 +17,7 @@ import (
 // never those of the session's own calls.
 type answers struct {
 	s        *rules.Subject
+	started  map[pairing.Occurrence]string // the sessions that calls started
 	byCall   map[pairing.Occurrence]pairing.Occurrence
 	byResult map[pairing.Occurrence]claim
 }
@@ -43,7 +44,12 @@ const (
 )
 
 func answersOf(s *rules.Subject) *answers {
-	a := &answers{s: s, byCall: map[pairing.Occurrence]pairing.Occurrence{}, byResult: map[pairing.Occurrence]claim{}}
+	a := &answers{s: s, started: map[pairing.Occurrence]string{}, byCall: map[pairing.Occurrence]pairing.Occurrence{}, byResult: map[pairing.Occurrence]claim{}}
+	for _, d := range s.Replay.Delegations {
+		if d.Child != nil {
+			a.started[pairing.Occurrence{Item: d.Item, Nth: d.Nth}] = d.Child.ID
+		}
+	}
 	a.addPairs(s.SentPairs())
 	a.addPairs(pairing.ClaimResults(s.Items, a.isLeaked))
 	return a
@@ -95,7 +101,7 @@ func (a *answers) callsAt(i int) []Call {
 	var list []Call
 	for n := range it.Calls {
 		c := callOf(&it.Calls[n])
-		c.Answer = Answer{Item: -1}
+		c.Answer, c.Child = Answer{Item: -1}, a.started[pairing.Occurrence{Item: i, Nth: n}]
 		if it.OnWire() {
 			c.Answer.State = NoResult
 		}
@@ -180,6 +186,7 @@ type Call struct {
 	Target string // the agent that a delegation or a handoff names
 	About  string // the argument that says most, as stored
 	Args   string // all arguments, as stored
+	Child  string // the id of the session that it started, "" for none that is known
 	Answer Answer
 }
 

@@ -92,6 +92,33 @@ func (r *repairHTML) Tree(plan *repair.Tree, was, will *session.Tree) {
 	r.sides[plan.Root] = doc
 }
 
+// SidesOf are the sessions of a tree before and after, a line for each record near a change: "−"
+// leaves its place, "+" comes to it.
+func SidesOf(plan *repair.Tree, was, will *session.Tree) document.Document {
+	r := newRepairHTML(render.RepairOptions{Content: true})
+	r.Tree(plan, was, will)
+	var doc document.Document
+	for _, block := range r.sides[plan.Root] {
+		table, is := block.(document.Table)
+		if !is {
+			doc = append(doc, block)
+			continue
+		}
+		for _, row := range table.Rows {
+			switch {
+			case len(row[1]) == 0:
+				doc = append(doc, document.Line(document.Words(render.Span(document.Bad, "− "), row[0])))
+			case len(row[0]) == 0:
+				doc = append(doc, document.Line(document.Words(render.Span(document.Good, "+ "), row[1])))
+			default:
+				doc = append(doc, document.Line(document.Words("  ", row[1])))
+			}
+		}
+		doc = append(doc, document.Gap{})
+	}
+	return doc
+}
+
 // sides compare a tree with what becomes of it.
 type sides struct {
 	r         *repairHTML

@@ -33,7 +33,7 @@ func laneLines(v *view.View, width int) []viewLine {
 	var before *view.Row
 	for i := range l.Steps {
 		s := &l.Steps[i]
-		line := viewLine{number: strings.Repeat(" ", digits), who: l.drawGraph(i)}
+		line := viewLine{number: strings.Repeat(" ", digits), who: l.drawGraph(i), step: s}
 		if s.Row != before {
 			line.mark, line.number = s.Row.Mark(), fmt.Sprintf("%*d", digits, s.Row.Item)
 			line.right = strings.Join(s.Row.Rules(), " ")
@@ -158,6 +158,9 @@ func leakedWords(r *view.Row) string {
 // printLanes prints lanes.
 func (t *viewText) printLanes() {
 	for _, l := range laneLines(t.v, t.width) {
+		if l.step != nil {
+			t.markPlace(l.step.Session.Session, l.step.Row.Item, l.step.Row)
+		}
 		text := l.content
 		if l.style != nil && text != "" {
 			text = l.style.Render(text)

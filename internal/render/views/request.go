@@ -74,8 +74,10 @@ func (t *viewText) printRequest() {
 	head.style = &ui.Dim
 	t.putLine(c.viewColumns, head)
 	for i := range r.Parts {
+		t.markPlace(t.v.Shown.Session, r.Parts[i].Row.Item, &r.Parts[i].Row)
 		t.printPart(&r.Parts[i], c)
 	}
+	t.markPlace(nil, 0, nil)
 	t.out.WriteString("\n")
 	for _, text := range r.Verdict() {
 		t.printBlocks(render.Say(text))

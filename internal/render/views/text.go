@@ -26,6 +26,9 @@ type Options struct {
 	Full   bool             // whole texts, arguments, results and reasoning
 	Next   []render.Command // what to type after it
 	Rest   string           // the command that shows what an HTML page has no room for
+
+	// Open are the sub-sessions of which Lines has the items; of the others it has a line.
+	Open map[string]bool
 }
 
 // PrintView prints a view in a format: text, json or markdown, and lanes and who could see what
@@ -78,10 +81,15 @@ type viewText struct {
 	width int // of lines in columns
 	out   bytes.Buffer
 	err   error // of the screen
+
+	places []placed // what the output is about, nil where nobody asks; then nothing is flushed
 }
 
 // flushOutput shows what was printed: whole lines, because the screen takes out styles.
 func (t *viewText) flushOutput() {
+	if t.places != nil {
+		return
+	}
 	if t.err == nil {
 		_, t.err = t.opts.Screen.Write(t.out.Bytes())
 	}
@@ -131,7 +139,10 @@ func headLine(s *view.Session, width int, style lipgloss.Style) string {
 
 // printRows prints the items of a session; sub-sessions stand in frames.
 func (t *viewText) printRows(s *view.Session, c viewColumns) {
-	for _, p := range s.Pieces(c.level > 0 && !t.opts.Full) {
+	for _, p := range s.Pieces(c.level > 0 && !t.opts.Full && t.places == nil) {
+		if p.Row != nil {
+			t.markPlace(s.Session, p.Row.Item, p.Row)
+		}
 		switch {
 		case p.Row == nil:
 			t.printMarked("", c.frames+ui.Dim.Render("…"+strconv.Itoa(p.Hidden)+" more (--full)"))
@@ -154,7 +165,11 @@ func (t *viewText) printFrame(r *view.Row, c viewColumns) {
 		mark = r.Child.Mark()
 	}
 	inner := measureColumns(r.Child, t.width, c.level+1, c.innerFrames())
-	head := c.frames + strings.Repeat(" ", c.number-len(number)) + number + " ┌ "
+	corner, folded := " ┌ ", t.places != nil && !t.opts.Open[r.Child.ID]
+	if folded {
+		corner = " ▸ "
+	}
+	head := c.frames + strings.Repeat(" ", c.number-len(number)) + number + corner
 	if inner.frames == c.frames { // no room left to indent
 		head += "level " + strconv.Itoa(inner.level) + ": "
 	}
@@ -163,6 +178,9 @@ func (t *viewText) printFrame(r *view.Row, c viewColumns) {
 		t.printMarked("", inner.frames+ui.Dim.Render("no item refers to it"))
 	}
 	t.printRemarks("", inner.frames, slices.Concat(r.Notes, r.Child.Notes))
+	if folded {
+		return
+	}
 	t.printRows(r.Child, inner)
 	t.printMarked("", c.frames+strings.Repeat(" ", c.number+1)+"└")
 }
@@ -341,6 +359,7 @@ type viewLine struct {
 	content string
 	right   string
 	style   *lipgloss.Style // of the content; nil for none
+	step    *view.Step      // that it draws, nil for none
 }
 
 // putLine prints a line; what does not fit is cut at the content.

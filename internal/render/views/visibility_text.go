@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/render"
@@ -29,6 +30,7 @@ func (t *viewText) printVisibility() {
 	default:
 		t.printMatrix(table)
 	}
+	t.markPlace(nil, 0, nil)
 	if len(v.Events) > 0 {
 		t.out.WriteString("\n")
 	}
@@ -116,6 +118,7 @@ func (t *viewText) printEvents(table *visibilityTable) {
 		if t.out.Len() > 1<<16 {
 			t.flushOutput()
 		}
+		t.markPlace(e.Session, e.Item, nil)
 		line := grid.gridLine(table.eventCells(e), t.opts.Screen.Color || !table.v.Single)
 		switch {
 		case t.opts.Full:
@@ -124,6 +127,9 @@ func (t *viewText) printEvents(table *visibilityTable) {
 			continue
 		case text >= leastText:
 			line = ui.Pad(line, grid.totalWidth()) + columnGap + ui.Excerpt(e.About(), text)
+		}
+		if t.places != nil && table.v.Single && !table.v.Cell(e, 0, 0).Visible {
+			line = ui.Dim.Render(ansi.Strip(line))
 		}
 		t.out.WriteString(strings.TrimRight(line, " ") + "\n")
 	}

@@ -1,0 +1,96 @@
+package browse
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// jobs counts what runs beside the screen, so that the browser can wait for it.
+type jobs struct {
+	mu     sync.Mutex
+	closed bool
+	group  sync.WaitGroup
+	last   int
+}
+
+// begin counts a job, unless the browser was left.
+func (j *jobs) begin() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !j.closed {
+		j.group.Add(1)
+	}
+	return !j.closed
+}
+
+// wait waits for all that was begun; nothing begins from here on.
+func (j *jobs) wait() {
+	j.mu.Lock()
+	j.closed = true
+	j.mu.Unlock()
+	j.group.Wait()
+}
+
+// job is something that runs and can be stopped.
+type job struct {
+	id     int
+	what   string // "checking session.db"
+	cancel context.CancelFunc
+}
+
+// runJob makes the command for a job, which tells what it knows on its way and at its end.
+func (m *Model) runJob(what string, work func(ctx context.Context, tell func(tea.Msg)) tea.Msg) tea.Cmd {
+	ctx, cancel := context.WithCancel(m.ctx)
+	m.jobs.last++
+	id := m.jobs.last
+	m.running = append(m.running, job{id, what, cancel})
+	news := make(chan told)
+	listen := func() tea.Msg {
+		select {
+		case msg := <-news:
+			return msg
+		case <-m.ctx.Done():
+			return nil
+		}
+	}
+	tell := func(msg told) {
+		select {
+		case news <- msg:
+		case <-m.ctx.Done():
+		}
+	}
+	return func() tea.Msg {
+		if !m.jobs.begin() {
+			cancel()
+			return nil
+		}
+		go func() {
+			defer m.jobs.group.Done()
+			defer cancel()
+			last := work(ctx, func(msg tea.Msg) { tell(told{id, msg, listen}) })
+			tell(told{id: id, msg: last})
+		}()
+		return listen()
+	}
+}
+
+// endJobs cancels jobs and forgets them.
+func (m *Model) endJobs(ends func(job) bool) {
+	m.running = slices.DeleteFunc(m.running, func(j job) bool {
+		if ends(j) {
+			j.cancel()
+		}
+		return ends(j)
+	})
+}
+
+// orFailed is what a job tells at its end, or its error.
+func orFailed(msg tea.Msg, err error) tea.Msg {
+	if err != nil {
+		return failed{err}
+	}
+	return msg
+}

@@ -1,0 +1,345 @@
+package browse
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+// binding is what keys do, and how the foot of the screen and the list of all keys call it.
+type binding struct {
+	keys []string
+	word string // at the foot, "" for none
+	help string
+	do   func(m *Model) tea.Cmd
+}
+
+// prompt is a line that is typed.
+type prompt struct {
+	ask, text string
+	done      func(text string) tea.Cmd
+	changed   func(text string) // with every letter; may be nil
+}
+
+// pressKey does what a key means where it was pressed.
+func (m *Model) pressKey(msg tea.KeyPressMsg) tea.Cmd {
+	key := msg.String()
+	m.note = ""
+	switch {
+	case key == "ctrl+c":
+		m.prompt = nil
+		return m.interrupt()
+	case m.prompt != nil:
+		return m.typeKey(key, msg.Text)
+	case m.page == nil && m.plan == nil && m.moveIn(key):
+		return nil
+	case m.page != nil && m.page.scroll(key, m.bodyHeight()), m.plan != nil && m.page == nil && m.plan.text.scroll(key, m.bodyHeight()):
+		return nil
+	}
+	for _, b := range slices.Concat(m.bindings(), everywhere) {
+		if slices.Contains(b.keys, key) {
+			return b.do(m)
+		}
+	}
+	return nil
+}
+
+// moveIn moves the cursor of the list on the screen.
+func (m *Model) moveIn(key string) bool {
+	if len(m.open) == 0 {
+		moves := m.sessions.list.move(key, len(m.sessions.shown), m.bodyHeight()-1)
+		m.sessions.moved = m.sessions.moved || moves
+		return moves
+	}
+	o := m.top()
+	if o.inTree {
+		return o.tree.move(key, len(o.agents), m.bodyHeight()-1)
+	}
+	return o.moveCursor(key)
+}
+
+// typeKey takes a key for the line that is typed.
+func (m *Model) typeKey(key, text string) tea.Cmd {
+	p := m.prompt
+	switch key {
+	case "enter":
+		m.prompt = nil
+		return p.done(p.text)
+	case "esc":
+		m.prompt = nil
+		return p.done("")
+	case "backspace":
+		_, size := utf8.DecodeLastRuneInString(p.text)
+		p.text = p.text[:len(p.text)-size]
+	case "ctrl+u":
+		p.text = ""
+	default:
+		p.text += text
+	}
+	if p.changed != nil {
+		p.changed(p.text)
+	}
+	return nil
+}
+
+// bindings are the keys of what is on the screen.
+func (m *Model) bindings() []binding {
+	switch {
+	case m.page != nil:
+		return nil
+	case m.plan != nil && (m.plan.busy || m.plan.done || m.plan.CarryOut == nil):
+		return planKeys[1:]
+	case m.plan != nil:
+		return planKeys
+	case len(m.open) > 0 && m.top().inTree:
+		return treeKeys
+	case len(m.open) > 0:
+		return sessionKeys
+	}
+	return listKeys
+}
+
+// keyLine is the foot: what the most used keys do.
+func (m *Model) keyLine() string {
+	end, line := "? keys  q leave", ""
+	if m.page != nil || m.plan != nil || len(m.open) > 0 {
+		end = "esc back  " + end
+	}
+	for _, b := range m.bindings() {
+		if word := b.keys[0] + " " + b.word + "  "; b.word != "" && ui.Width(line+word+end) <= m.width {
+			line += word
+		}
+	}
+	return line + end
+}
+
+// showKeys lists all keys of the screen.
+func (m *Model) showKeys() tea.Cmd {
+	lines := []string{"  ↑ ↓ or k j, pgup pgdown, g G   move"}
+	for _, b := range slices.Concat(m.bindings(), everywhere) {
+		lines = append(lines, "  "+ui.Pad(strings.Join(b.keys, " or "), 29)+"  "+b.help)
+	}
+	m.page = &page{title: "Keys", lines: lines}
+	return nil
+}
+
+// The keys of each screen. They are filled in by init, because what they do shows them.
+var listKeys, sessionKeys, treeKeys, planKeys, everywhere []binding
+
+func init() {
+	everywhere = []binding{
+		{[]string{"esc"}, "", "go back", func(m *Model) tea.Cmd { m.goBack(); return nil }},
+		{[]string{"?"}, "", "show this list", (*Model).showKeys},
+		{[]string{"q"}, "", "leave the browser", (*Model).leave},
+		{[]string{"ctrl+z"}, "", "suspend the browser", func(*Model) tea.Cmd { return tea.Suspend }},
+		{[]string{"ctrl+c"}, "", "stop what runs, or else leave", (*Model).interrupt},
+	}
+	treeKeys = []binding{
+		{[]string{"enter", "right", "l"}, "open", "open the session of the agent, or see through its eyes", func(m *Model) tea.Cmd {
+			o := m.top()
+			o.inTree = false
+			if a := o.agents[o.tree.at]; a.session != o.id || a.viewer != o.viewer {
+				m.enter(a.session, a.viewer)
+			}
+			return nil
+		}},
+		{[]string{"t", "left", "h"}, "items", "go back to the items", func(m *Model) tea.Cmd { m.top().inTree = false; return nil }},
+	}
+	planKeys = []binding{
+		{[]string{"a"}, "apply", "carry it out, after a yes", (*Model).askToCarryOut},
+		{[]string{"f"}, "fold", "fold the steps, or show them again", func(m *Model) tea.Cmd { m.plan.fold(); return nil }},
+		{[]string{"u"}, "undo", "undo the last repair of the store", func(m *Model) tea.Cmd {
+			if m.plan.busy {
+				return nil
+			}
+			return m.planUndo(m.plan.Store)
+		}},
+	}
+}
+
+func init() {
+	listKeys = []binding{
+		{[]string{"enter"}, "open", "open the session", (*Model).openSelected},
+		{[]string{"/"}, "filter", "show only sessions with these words; rule:SC701 and agent:NAME are words, too", (*Model).askFilter},
+		{[]string{"f"}, "show", "show all sessions, the damaged or the repairable ones", func(m *Model) tea.Cmd { return m.sessions.cycle(&m.sessions.only, len(showOnly)) }},
+		{[]string{"s"}, "sort", "sort by another column", func(m *Model) tea.Cmd {
+			m.sessions.cycle(&m.sessions.order, len(render.SortOrders))
+			m.note = "Sorted by: " + render.SortOrders[m.sessions.order]
+			return nil
+		}},
+		{[]string{"space"}, "mark", "mark the session", func(m *Model) tea.Cmd { return m.sessions.mark() }},
+		{[]string{"R"}, "repair", "plan the repair of the marked sessions, or of all that are damaged", (*Model).repairPlan},
+		{[]string{"i"}, "", "show what was found in the stores themselves", (*Model).showOwn},
+		{[]string{"u"}, "", "undo the last repair of the store", func(m *Model) tea.Cmd {
+			if r := m.sessions.selected(); r != nil {
+				return m.planUndo(m.sessions.about[r].store)
+			}
+			return nil
+		}},
+		{[]string{"r"}, "", "read the stores again", (*Model).rereadAll},
+	}
+}
+
+func init() {
+	sessionKeys = []binding{
+		{[]string{"tab"}, "lens", "look through the next lens", func(m *Model) tea.Cmd { return m.turnLens(1) }},
+		{[]string{"shift+tab"}, "", "look through the lens before", func(m *Model) tea.Cmd { return m.turnLens(-1) }},
+		{[]string{"t"}, "agents", "go to the tree of agents", func(m *Model) tea.Cmd { m.top().inTree = true; return nil }},
+		{[]string{"enter"}, "open", "open the session of the sub-agent under the cursor", (*Model).enterRow},
+		{[]string{"right", "l"}, "", "unfold the sub-session", func(m *Model) tea.Cmd { return m.fold(true) }},
+		{[]string{"left", "h"}, "", "fold it", func(m *Model) tea.Cmd { return m.fold(false) }},
+		{[]string{"n"}, "finding", "go to the next finding", func(m *Model) tea.Cmd { return m.goToFinding(1) }},
+		{[]string{"N"}, "", "go to the finding before", func(m *Model) tea.Cmd { return m.goToFinding(-1) }},
+		{[]string{"e"}, "explain", "explain the rule of the finding", (*Model).explain},
+		{[]string{"b"}, "", "see what the next agent saw", func(m *Model) tea.Cmd { return m.see(m.top().viewer + 1) }},
+		{[]string{"B"}, "", "see what each agent saw", func(m *Model) tea.Cmd { return m.see(-1) }},
+		{[]string{"p"}, "", "check the request for the next provider", (*Model).turnProvider},
+		{[]string{"J"}, "", "scroll what is under the cursor", func(m *Model) tea.Cmd { m.top().scrollDetail("down"); return nil }},
+		{[]string{"K"}, "", "scroll it back", func(m *Model) tea.Cmd { m.top().scrollDetail("up"); return nil }},
+		{[]string{"y"}, "", "copy the id of the session", (*Model).copyID},
+		{[]string{"x"}, "", "export the session into a file", func(m *Model) tea.Cmd { return m.export(false) }},
+		{[]string{"X"}, "", "export it without its texts", func(m *Model) tea.Cmd { return m.export(true) }},
+		{[]string{"R"}, "repair", "plan its repair", func(m *Model) tea.Cmd { return m.planRepair(m.top().store, []string{m.top().id}) }},
+		{[]string{"r"}, "", "read it again", (*Model).rereadAll},
+	}
+}
+
+func (m *Model) openSelected() tea.Cmd {
+	r := m.sessions.selected()
+	if r == nil {
+		return nil
+	}
+	return m.readSession(m.sessions.about[r].store, r.ID, "", false)
+}
+
+func (m *Model) askFilter() tea.Cmd {
+	set := func(text string) {
+		m.sessions.filter = text
+		m.sessions.arrange(m.sessions.selected())
+	}
+	m.prompt = &prompt{ask: "/", text: m.sessions.filter, changed: set, done: func(text string) tea.Cmd { set(text); return nil }}
+	return nil
+}
+
+// cycle takes the next of n choices.
+func (s *sessions) cycle(choice *int, n int) tea.Cmd {
+	*choice = (*choice + 1) % n
+	s.arrange(s.selected())
+	return nil
+}
+
+func (s *sessions) mark() tea.Cmd {
+	if r := s.selected(); r != nil {
+		if s.marked[r] {
+			delete(s.marked, r)
+		} else {
+			s.marked[r] = true
+		}
+		s.list.move("down", len(s.shown), 1)
+	}
+	return nil
+}
+
+// turnLens looks through the next lens.
+func (m *Model) turnLens(by int) tea.Cmd {
+	o := m.top()
+	o.lens = (o.lens + by + len(lenses)) % len(lenses)
+	o.list = list{}
+	m.reprint()
+	if o.lens == lensRepaired && o.plan == nil {
+		return m.planSides()
+	}
+	return nil
+}
+
+// see looks through the eyes of a viewer, -1 for all of them.
+func (m *Model) see(viewer int) tea.Cmd {
+	o := m.top()
+	if o.viewer = viewer; o.viewer >= len(o.names) {
+		o.viewer = -1
+	}
+	o.lens = lensVisibility
+	m.reprint()
+	return nil
+}
+
+// turnProvider reads the session again, judged for the next provider.
+func (m *Model) turnProvider() tea.Cmd {
+	o := m.top()
+	next := slices.IndexFunc(rules.Profiles, func(p *rules.Profile) bool { return p.Name == o.provider }) + 1
+	name := ""
+	if next < len(rules.Profiles) {
+		name = rules.Profiles[next].Name
+	}
+	o.lens = lensRequest
+	return m.readSession(o.store, o.id, name, true)
+}
+
+// enterRow opens the session of the sub-agent that the cursor is on, or that the item asked.
+func (m *Model) enterRow() tea.Cmd {
+	o := m.top()
+	row := o.row()
+	switch {
+	case row != nil && row.Child != nil:
+		m.enter(row.Child.ID, -1)
+		return nil
+	case o.here.Session != "" && o.here.Session != o.id:
+		m.enter(o.here.Session, -1)
+		return nil
+	case row != nil:
+		for i := range row.Calls {
+			if id := row.Calls[i].Child; id != "" {
+				m.enter(id, -1)
+				return nil
+			}
+		}
+	}
+	m.note = "No sub-agent was asked here: t goes to the tree of agents."
+	return nil
+}
+
+func (o *opened) scrollDetail(key string) { o.detail.scroll(key, o.detailHeight()) }
+
+// fold shows the items of the sub-session under the cursor, or hides them.
+func (m *Model) fold(open bool) tea.Cmd {
+	o := m.top()
+	if row := o.row(); row != nil && row.Child != nil {
+		o.unfolded[row.Child.ID] = open
+		m.reprint()
+	}
+	return nil
+}
+
+func (m *Model) goToFinding(by int) tea.Cmd {
+	if !m.top().findNext(by) {
+		m.note = "No finding names an item beyond this one."
+	}
+	return nil
+}
+
+func (m *Model) explain() tea.Cmd {
+	o := m.top()
+	list := o.in.Findings
+	if len(o.lines) > 0 {
+		if here := o.findingsAt(o.lines[o.list.at]); len(here) > 0 {
+			list = here
+		}
+	}
+	if len(list) == 0 {
+		m.note = "Nothing was found here."
+		return nil
+	}
+	m.showRule(list[0].Rule)
+	return nil
+}
+
+func (m *Model) copyID() tea.Cmd {
+	m.note = "Copied: " + m.top().id
+	return tea.SetClipboard(m.top().id)
+}
