@@ -42,7 +42,7 @@ func (p *program) printHelp(cmd *cobra.Command, _ []string) {
 	for _, group := range cmd.Groups() {
 		text += "\n" + group.Title + "\n"
 		for _, c := range cmd.Commands() {
-			if c.GroupID == group.ID && (c.IsAvailableCommand() || c.Name() == "help") {
+			if c.GroupID == group.ID && c.IsAvailableCommand() {
 				text += fmt.Sprintf("  %-11s %s\n", c.Name(), c.Short)
 			}
 		}
