@@ -57,7 +57,7 @@ func SplitWords(typed string) (words []Word) {
 		}
 		for _, word := range list {
 			if strings.TrimSpace(word) != "" {
-				words = append(words, Word{strings.ToLower(word), regexp.MustCompile("(?i)" + regexp.QuoteMeta(word))})
+				words = append(words, Word{strings.ToLower(word), regexp.MustCompile(foldedPattern(word))})
 			}
 		}
 	}

@@ -17,11 +17,7 @@ func KeepNewest[T any](list []T, enough int64, of func(T) (size int64, last time
 	if enough == 0 || total < worthIt*enough {
 		return list, 0
 	}
-	kept = slices.SortedStableFunc(slices.Values(list), func(a, b T) int {
-		_, first := of(a)
-		_, second := of(b)
-		return second.Compare(first)
-	})
+	kept = NewestFirst(list, of)
 	for i, file := range kept {
 		size, _ := of(file)
 		if enough -= size; enough <= 0 {
@@ -31,4 +27,13 @@ func KeepNewest[T any](list []T, enough int64, of func(T) (size int64, last time
 	}
 	slices.Reverse(kept)
 	return kept, left
+}
+
+// NewestFirst are files in the order of their times.
+func NewestFirst[T any](list []T, of func(T) (size int64, last time.Time)) []T {
+	return slices.SortedStableFunc(slices.Values(list), func(a, b T) int {
+		_, first := of(a)
+		_, second := of(b)
+		return second.Compare(first)
+	})
 }

@@ -246,6 +246,7 @@ func openTranscripts(ctx context.Context, src *store.Source, opts store.Options)
 	default:
 		return nil, problem.New(problem.Unreadable, "Name a transcript (SESSION.jsonl), the folder of a project, or ~/.claude.", "%s is not a transcript of Claude Code", src.Path)
 	}
+	c.facts.NewestFirst = opts.Lacks != nil && c.piped == nil
 	c.facts.Generation = c.findGeneration()
 	if len(unread) > 0 {
 		c.facts.Incomplete = fmt.Sprintf("%d folders could not be read; the first: %v", len(unread), unread[0])
@@ -340,32 +341,53 @@ func (c *claude) Close() error {
 // looked at, the next one is read.
 func (c *claude) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	return func(yield func(*session.Tree, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
 		var bytes int64
-		groups := c.groupTranscripts(ctx, c.list)
-		next := c.startReading(ctx, groups, 0)
-		defer func() { cancel(); _, _ = next() }() // a repair may write after this: no reading goes on
-		for i, group := range groups {
-			this := next
-			next = c.startReading(ctx, groups, i+1)
-			trees, err := this()
-			for _, t := range group {
-				bytes += t.size
-			}
-			if err == nil && c.opts.Progress != nil {
-				c.opts.Progress(bytes)
-			}
-			for _, tree := range trees {
-				if !yield(tree, nil) {
-					return
-				}
-			}
-			if err != nil {
-				yield(nil, err)
+		for _, list := range c.separateFolders() {
+			if !c.yieldGroups(ctx, c.groupTranscripts(ctx, list), &bytes, yield) {
 				return
 			}
 		}
 	}
+}
+
+// separateFolders are the transcripts at once or, where the newest are wanted first, those of each
+// folder, whose turns no other folder has.
+func (c *claude) separateFolders() [][]transcript {
+	if !c.facts.NewestFirst {
+		return [][]transcript{c.list}
+	}
+	list := store.NewestFirst(c.list, func(t transcript) (int64, time.Time) { return t.size, t.last })
+	return groupLinked(list, func(t transcript) []transcript {
+		return list[slices.IndexFunc(list, func(first transcript) bool { return path.Dir(first.name) == path.Dir(t.name) }):][:1]
+	})
+}
+
+// yieldGroups yields the trees of transcripts that belong together.
+func (c *claude) yieldGroups(ctx context.Context, groups [][]transcript, bytes *int64, yield func(*session.Tree, error) bool) bool {
+	ctx, cancel := context.WithCancel(ctx)
+	next := c.startReading(ctx, groups, 0)
+	defer func() { cancel(); _, _ = next() }() // a repair may write after this: no reading goes on
+	for i, group := range groups {
+		this := next
+		next = c.startReading(ctx, groups, i+1)
+		trees, err := this()
+		for _, t := range group {
+			*bytes += t.size
+		}
+		if err == nil && c.opts.Progress != nil {
+			c.opts.Progress(*bytes)
+		}
+		for _, tree := range trees {
+			if !yield(tree, nil) {
+				return false
+			}
+		}
+		if err != nil {
+			yield(nil, err)
+			return false
+		}
+	}
+	return true
 }
 
 // startReading reads transcripts beside the caller, who waits for them with the function.
@@ -384,6 +406,9 @@ func (c *claude) startReading(ctx context.Context, groups [][]transcript, i int)
 // that says so, and the others are read without it.
 func (c *claude) readTranscript(ctx context.Context, group []transcript) (list []*session.Tree, err error) {
 	t := group[0]
+	if c.lacksWords(ctx, group) {
+		return nil, nil
+	}
 	if c.facts.Brief {
 		var tree *session.Tree
 		if tree, err = c.readBrief(ctx, t); tree != nil {

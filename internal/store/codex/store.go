@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -205,6 +206,7 @@ func (c *codex) readHeads(ctx context.Context, only string) error {
 			base.read = max(base.read, r.Base.End)
 		}
 	}
+	c.facts.NewestFirst = c.opts.Lacks != nil && c.root != nil
 	c.facts.Generation, c.facts.Bytes = cmp.Or(c.facts.Generation, "unknown"), cmp.Or(c.facts.Bytes, bytes)
 	switch {
 	case only != "":
@@ -323,8 +325,19 @@ func (c *codex) keepNewest() {
 func (c *codex) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	return func(yield func(*session.Tree, error) bool) {
 		var bytes int64
-		for _, tree := range c.groupHeads() {
-			if c.wanted != nil && !c.wanted[tree.Root().ID] {
+		trees := c.groupHeads()
+		if c.facts.NewestFirst {
+			trees = store.NewestFirst(trees, func(t *session.Tree) (size int64, last time.Time) {
+				for _, s := range t.Sessions {
+					if at := c.byID[s.ID].last; at.After(last) {
+						last = at
+					}
+				}
+				return size, last
+			})
+		}
+		for _, tree := range trees {
+			if c.wanted != nil && !c.wanted[tree.Root().ID] || c.lacksWords(ctx, tree) {
 				continue
 			}
 			for _, s := range tree.Sessions {
@@ -344,6 +357,29 @@ func (c *codex) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 			}
 		}
 	}
+}
+
+// lacksWords reports whether no line of the rollouts of a tree, or of those that these continue, can
+// say what is looked for.
+func (c *codex) lacksWords(ctx context.Context, tree *session.Tree) bool {
+	if !c.facts.NewestFirst {
+		return false
+	}
+	lacking, seen := uint64(math.MaxUint64), map[*rollout]bool{}
+	for _, s := range tree.Sessions {
+		for r := c.byID[s.ID]; r != nil && !seen[r]; r = c.byID[r.Base.Thread] {
+			log, _, err := c.file(ctx, r.name)
+			if err != nil { // who reads it says so
+				return false
+			}
+			own, _ := log.Lacking(ctx, c.opts.Lacks)
+			lacking, seen[r] = lacking&own, true
+			if _ = log.Close(); r.Base == nil {
+				break
+			}
+		}
+	}
+	return lacking != 0
 }
 
 // Fill implements store.Store: it reads the files of the tree again. A tree may have some of its

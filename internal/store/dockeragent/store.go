@@ -39,6 +39,8 @@ type agentStore struct {
 	trees    []*session.Tree    // of sessions without items
 	progress func(int64)
 	only     subset // the rows that are read
+	lacks    func([]byte) uint64
+	glimpses []glimpse // by number, where lacks is set
 }
 
 // newStore is a store of which nothing but the schema is read.
@@ -79,6 +81,11 @@ func openDatabase(ctx context.Context, src *store.Source, opts store.Options) (s
 		return nil, err
 	}
 	st.progress, st.facts.Read, st.facts.Brief = opts.Progress, read, opts.Brief > 0
+	if opts.Lacks != nil && !opts.Deep {
+		if found, err := st.findCandidates(ctx, opts.Lacks); found != nil || err != nil {
+			return found, err
+		}
+	}
 	deep := func() ([]session.Fault, error) { return nil, nil }
 	if opts.Deep {
 		if deep, err = db.BeginDeep(ctx); err != nil {

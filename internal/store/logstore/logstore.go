@@ -99,12 +99,15 @@ func (k *Kind) Open(_ context.Context, src *store.Source, opts store.Options) (s
 			l.list, l.facts.Read = only, session.ByIndex
 			break
 		}
-		l.list, l.facts.Left = store.KeepNewest(l.list, opts.Newest, func(name string) (size int64, last time.Time) {
+		glance := func(name string) (size int64, last time.Time) {
 			if info := infos[name]; info != nil {
 				size, last = info.Size(), info.ModTime()
 			}
 			return size, last
-		})
+		}
+		if l.list, l.facts.Left = store.KeepNewest(l.list, opts.Newest, glance); opts.Lacks != nil {
+			l.list = store.NewestFirst(l.list, glance)
+		}
 	case src.Path == "-":
 		l.piped, l.list = filelog.Over(src.Stream), []string{"stdin"}
 		l.facts.ReadOnly = "it is standard input"
@@ -115,6 +118,7 @@ func (k *Kind) Open(_ context.Context, src *store.Source, opts store.Options) (s
 		}
 		l.root, l.close, l.list, l.path = folder, true, []string{filepath.Base(src.Path)}, filepath.Dir(src.Path)
 	}
+	l.facts.NewestFirst = opts.Lacks != nil && l.piped == nil
 	return l, nil
 }
 
@@ -155,6 +159,10 @@ func (l *logs) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	return func(yield func(*session.Tree, error) bool) {
 		var bytes int64
 		for _, name := range l.list {
+			if l.lacksWords(ctx, name) {
+				bytes += l.sizeOf(name)
+				continue
+			}
 			tree, err := l.readTree(ctx, name)
 			if err != nil && ctx.Err() == nil && l.piped == nil {
 				s := &session.Session{ID: l.idOf(name)}
@@ -173,6 +181,18 @@ func (l *logs) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 			}
 		}
 	}
+}
+
+// lacksWords reports whether no line of a file can say what is looked for.
+func (l *logs) lacksWords(ctx context.Context, name string) bool {
+	lacking := uint64(0)
+	if l.facts.NewestFirst {
+		_ = l.openFile(name, false, func(f *File) (err error) { // who reads it says so
+			lacking, err = f.Lacking(ctx, l.opts.Lacks)
+			return err
+		})
+	}
+	return lacking != 0
 }
 
 // tailBytes is how much of the end of a file is read to know when the session was used last.

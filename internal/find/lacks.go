@@ -1,0 +1,127 @@
+package find
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// foldedPattern is the expression of a word in whatever case. An ASCII letter has two cases: the
+// signs of kelvin and of ångström are other characters.
+func foldedPattern(word string) string {
+	var b strings.Builder
+	for _, r := range word {
+		if lower := r | ' '; lower >= 'a' && lower <= 'z' {
+			b.WriteString("[" + string(lower) + string(lower-'a'+'A') + "]")
+		} else {
+			b.WriteString("(?i:" + regexp.QuoteMeta(string(r)) + ")")
+		}
+	}
+	return b.String()
+}
+
+// literal is a piece of a word that a store that keeps the text also has as bytes.
+type literal struct {
+	lower string
+	at    int    // of its rarest byte
+	first string // that byte, in both cases
+}
+
+// longestLiteral is so long that pieces of a file that overlap by twice as much miss none, nor an escape.
+const longestLiteral = 64
+
+// plain are the characters that JSON does not escape, and that keep their place beside each other in whatever form
+// a document is written. The later ones are the rarer ones in source code and English.
+const plain = " etaoinsrhldcumfpg.-_0123456789wybvkxjqz"
+
+func isPlain(c byte) bool { return c|' ' >= 'a' && c|' ' <= 'z' || strings.IndexByte(plain, c) >= 0 }
+
+// literalsOf are the literals of a word in lower case. What an attachment is called is not always stored.
+func literalsOf(word string) (list []literal) {
+	for _, text := range strings.FieldsFunc(word, func(r rune) bool { return r >= utf8.RuneSelf || !isPlain(byte(r)) }) {
+		text = strings.Trim(text, " ")
+		text = strings.TrimRight(text[:min(len(text), longestLiteral)], " ")
+		if len(text) < 2 || strings.Contains("image audio video document file", text) { //nolint:mnd // one letter is everywhere
+			continue
+		}
+		l := literal{lower: text}
+		for i := range text {
+			if strings.IndexByte(plain, text[i]) > strings.IndexByte(plain, text[l.at]) {
+				l.at = i
+			}
+		}
+		if l.first = text[l.at : l.at+1]; strings.ToUpper(l.first) != l.first {
+			l.first += strings.ToUpper(l.first)
+		}
+		list = append(list, l)
+	}
+	return list
+}
+
+// isIn reports whether bytes hold the literal, in whatever case.
+func (l *literal) isIn(stored []byte) bool {
+	for _, c := range []byte(l.first) {
+		for from := l.at; from <= len(stored)-len(l.lower)+l.at; from++ {
+			next := bytes.IndexByte(stored[from:len(stored)-len(l.lower)+l.at+1], c)
+			if next < 0 {
+				break
+			}
+			from += next
+			if l.begins(stored[from-l.at:]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (l *literal) begins(stored []byte) bool {
+	for i := range len(l.lower) {
+		if c, d := l.lower[i], stored[i]; c != d && (c < 'a' || c > 'z' || d|' ' != c) {
+			return false
+		}
+	}
+	return true
+}
+
+// Lacks is that of store.Options: which pieces of the words are not among some stored bytes. nil
+// where that tells nothing.
+func (q *Query) Lacks() func(stored []byte) uint64 {
+	var wanted []literal
+	for _, w := range q.Words {
+		wanted = append(wanted, literalsOf(w.lower)...)
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	wanted = wanted[:min(len(wanted), 64)] //nolint:mnd // bits
+	return func(stored []byte) (lacking uint64) {
+		for i := range wanted {
+			if !wanted[i].isIn(stored) {
+				lacking |= 1 << i
+			}
+		}
+		if lacking != 0 && hidesPlain(stored) {
+			return 0
+		}
+		return lacking
+	}
+}
+
+// hidesPlain reports whether bytes may stand for plain characters in another form: JSON may
+// escape each of them, and NUL bytes that a crash left in a file are passed over.
+func hidesPlain(stored []byte) bool {
+	const escape, digits = `\u00`, "0123456789abcdef"
+	for rest := stored; ; {
+		at := bytes.Index(rest, []byte(escape))
+		if at < 0 || len(rest) < at+len(escape)+2 {
+			return bytes.IndexByte(stored, 0) >= 0
+		}
+		rest = rest[at+len(escape):]
+		high, low := strings.IndexByte(digits, rest[0]|' '), strings.IndexByte(digits, rest[1]|' ')
+		if high >= 2 && low >= 0 && isPlain(byte(high<<4|low)) {
+			return true
+		}
+	}
+}
