@@ -188,7 +188,7 @@ var findables = []findable{
 
 // rewrite has some words escaped, and puts the rows of a database on many pages.
 func (f *findable) rewrite(path string, rng *rand.Rand) error {
-	words := [...][2]string{{"the", `t\u0068e`}, {"file", `fil\u0065`}, {"is", "\u212As İſ"}, {"a", "é É"}}
+	words := [...][2]string{{"the", `t\u0068e`}, {"file", `fil\u0065`}, {"is", "Ñandú ÄÖ"}, {"a", "é É"}}
 	pair := words[rng.IntN(len(words))]
 	info, err := os.Stat(path)
 	switch {

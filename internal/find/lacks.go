@@ -3,8 +3,10 @@ package find
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // foldedPattern is the expression of a word in whatever case. An ASCII letter has two cases: the
@@ -37,12 +39,15 @@ const plain = " etaoinsrhldcumfpg.-_0123456789wybvkxjqz"
 
 func isPlain(c byte) bool { return c|' ' >= 'a' && c|' ' <= 'z' || strings.IndexByte(plain, c) >= 0 }
 
-// literalsOf are the literals of a word in lower case. What an attachment is called is not always stored.
+// attachments are the names of attachments, which are not always stored.
+const attachments = "image audio video document file"
+
+// literalsOf are the literals of a word.
 func literalsOf(word string) (list []literal) {
 	for _, text := range strings.FieldsFunc(word, func(r rune) bool { return r >= utf8.RuneSelf || !isPlain(byte(r)) }) {
-		text = strings.Trim(text, " ")
+		text = strings.ToLower(strings.Trim(text, " "))
 		text = strings.TrimRight(text[:min(len(text), longestLiteral)], " ")
-		if len(text) < 2 || strings.Contains("image audio video document file", text) { //nolint:mnd // one letter is everywhere
+		if len(text) < 2 { //nolint:mnd // one letter is everywhere
 			continue
 		}
 		l := literal{lower: text}
@@ -59,26 +64,28 @@ func literalsOf(word string) (list []literal) {
 	return list
 }
 
-// isIn reports whether bytes hold the literal, in whatever case.
-func (l *literal) isIn(stored []byte) bool {
+// findIn finds the first place in a text that has the literal in whatever case, -1 for none.
+func (l *literal) findIn(text string) int {
+	first := -1
 	for _, c := range []byte(l.first) {
-		for from := l.at; from <= len(stored)-len(l.lower)+l.at; from++ {
-			next := bytes.IndexByte(stored[from:len(stored)-len(l.lower)+l.at+1], c)
+		for from := l.at; from <= len(text)-len(l.lower)+l.at; from++ {
+			next := strings.IndexByte(text[from:len(text)-len(l.lower)+l.at+1], c)
 			if next < 0 {
 				break
 			}
-			from += next
-			if l.begins(stored[from-l.at:]) {
-				return true
+			if from += next; l.begins(text[from-l.at:]) {
+				first = from - l.at
+				text = text[:first+len(l.lower)]
+				break
 			}
 		}
 	}
-	return false
+	return first
 }
 
-func (l *literal) begins(stored []byte) bool {
+func (l *literal) begins(text string) bool {
 	for i := range len(l.lower) {
-		if c, d := l.lower[i], stored[i]; c != d && (c < 'a' || c > 'z' || d|' ' != c) {
+		if c, d := l.lower[i], text[i]; c != d && (c < 'a' || c > 'z' || d|' ' != c) {
 			return false
 		}
 	}
@@ -90,15 +97,16 @@ func (l *literal) begins(stored []byte) bool {
 func (q *Query) Lacks() func(stored []byte) uint64 {
 	var wanted []literal
 	for _, w := range q.Words {
-		wanted = append(wanted, literalsOf(w.lower)...)
+		wanted = append(wanted, slices.DeleteFunc(slices.Clone(w.literals), func(l literal) bool { return strings.Contains(attachments, l.lower) })...)
 	}
 	if len(wanted) == 0 {
 		return nil
 	}
 	wanted = wanted[:min(len(wanted), 64)] //nolint:mnd // bits
 	return func(stored []byte) (lacking uint64) {
+		text := unsafe.String(unsafe.SliceData(stored), len(stored))
 		for i := range wanted {
-			if !wanted[i].isIn(stored) {
+			if wanted[i].findIn(text) < 0 {
 				lacking |= 1 << i
 			}
 		}
