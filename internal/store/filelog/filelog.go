@@ -189,7 +189,7 @@ func (l *Log) Lacking(ctx context.Context, lacks func([]byte) uint64) (lacking u
 // pieceBytes and Overlap are how long the pieces of a file are, and what two have in common.
 const (
 	pieceBytes = 1 << 18
-	Overlap    = 1 << 8
+	Overlap    = 1 << 10
 )
 
 // Pieces hands a file to fn in pieces that overlap, until that has enough.
