@@ -157,7 +157,7 @@ func hidesPlain(text string) bool {
 // unescapeOnce is a text with the plain characters of its JSON strings as they read, and others somehow.
 func unescapeOnce(text string) string {
 	var b strings.Builder
-	for {
+	for b.Grow(len(text)); ; {
 		at := strings.IndexByte(text, '\\')
 		if at < 0 || at+1 == len(text) {
 			return b.String() + text
