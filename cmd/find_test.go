@@ -77,9 +77,50 @@ func TestFindInAllStores(t *testing.T) {
 	}
 }
 
+// TestFindInDamagedDatabases: what can still be read is searched.
+func TestFindInDamagedDatabases(t *testing.T) {
+	folder := t.TempDir()
+	for n := range uint64(campaign.Rounds(30, 200)) {
+		path := filepath.Join(folder, fmt.Sprint(n, ".db"))
+		kind := findables[[]int{0, 1, 2, 5, 6}[n%5]]
+		rng := rand.New(rand.NewPCG(n, 7))
+		if err := errors.Join(kind.build(path, n), kind.rewrite(path, rng)); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const page = 512
+		at := page * (1 + rng.IntN(len(data)/page-1))
+		clear(data[at : at+page])
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, code := exportedTexts(t, path); code == 0 || code == 3 {
+			for range 3 {
+				compareFound(t, path, rng)
+			}
+		}
+	}
+}
+
+// TestFindWordsInPieces: a text that a store keeps in several pieces is searched as it reads.
+func TestFindWordsInPieces(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "adk.db")
+	said := adktest.Event{Author: "root", Invocation: "e-1", Parts: []adktest.Part{adktest.Text("quok"), adktest.Text("kamarker")}}
+	if err := adktest.Create(path, adktest.P1, adktest.Session{ID: "S", Events: []adktest.Event{said}}); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	if code := cmd.Main([]string{"find", "quokkamarker", path}, strings.NewReader(""), &out, &errs, func(string) string { return "" }); code != 0 {
+		t.Errorf("exit code %d\n%s%s", code, out.String(), errs.String())
+	}
+}
+
 // compareFound looks for words of a random message, in whatever case.
 func compareFound(t interface{ Fatalf(string, ...any) }, store string, rng *rand.Rand) {
-	messages := exportedTexts(t, store)
+	messages, _ := exportedTexts(t, store)
 	messages = slices.DeleteFunc(messages, func(m exportedMessage) bool { return len(m.texts) == 0 })
 	if len(messages) == 0 {
 		return
@@ -229,10 +270,10 @@ type exportedMessage struct {
 	texts []string
 }
 
-func exportedTexts(t interface{ Fatalf(string, ...any) }, store string) (list []exportedMessage) {
+func exportedTexts(t interface{ Fatalf(string, ...any) }, store string) (list []exportedMessage, code int) {
 	var out, errs bytes.Buffer
-	if code := cmd.Main([]string{"export", store}, strings.NewReader(""), &out, &errs, func(string) string { return "" }); code != 0 && code != 3 {
-		t.Fatalf("exit code %d\n%s", code, errs.String())
+	if code = cmd.Main([]string{"export", store}, strings.NewReader(""), &out, &errs, func(string) string { return "" }); code != 0 && code != 3 {
+		return nil, code
 	}
 	count := map[string]int{}
 	lines := bufio.NewScanner(&out)
@@ -260,7 +301,7 @@ func exportedTexts(t interface{ Fatalf(string, ...any) }, store string) (list []
 		list = append(list, exportedMessage{fmt.Sprint(item.Session, ":", count[item.Session]), texts})
 		count[item.Session]++
 	}
-	return list
+	return list, code
 }
 
 // unescaped is the text of a JSON value with its strings as they read, and any other text as it is.

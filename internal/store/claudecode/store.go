@@ -340,54 +340,76 @@ func (c *claude) Close() error {
 // Trees implements store.Store. Transcripts come in the order of their names; while one is
 // looked at, the next one is read.
 func (c *claude) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
+	if c.facts.NewestFirst {
+		return c.newestTrees(ctx)
+	}
 	return func(yield func(*session.Tree, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
 		var bytes int64
-		for _, list := range c.separateFolders() {
-			if !c.yieldGroups(ctx, c.groupTranscripts(ctx, list), &bytes, yield) {
+		groups := c.groupTranscripts(ctx, c.list)
+		next := c.startReading(ctx, groups, 0)
+		defer func() { cancel(); _, _ = next() }() // a repair may write after this: no reading goes on
+		for i, group := range groups {
+			this := next
+			next = c.startReading(ctx, groups, i+1)
+			trees, err := this()
+			for _, t := range group {
+				bytes += t.size
+			}
+			if err == nil && c.opts.Progress != nil {
+				c.opts.Progress(bytes)
+			}
+			for _, tree := range trees {
+				if !yield(tree, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(nil, err)
 				return
 			}
 		}
 	}
 }
 
-// separateFolders are the transcripts at once or, where the newest are wanted first, those of each
-// folder, whose turns no other folder has.
-func (c *claude) separateFolders() [][]transcript {
-	if !c.facts.NewestFirst {
-		return [][]transcript{c.list}
-	}
-	list := store.NewestFirst(c.list, func(t transcript) (int64, time.Time) { return t.size, t.last })
-	return groupLinked(list, func(t transcript) []transcript {
-		return list[slices.IndexFunc(list, func(first transcript) bool { return path.Dir(first.name) == path.Dir(t.name) }):][:1]
-	})
-}
-
-// yieldGroups yields the trees of transcripts that belong together.
-func (c *claude) yieldGroups(ctx context.Context, groups [][]transcript, bytes *int64, yield func(*session.Tree, error) bool) bool {
-	ctx, cancel := context.WithCancel(ctx)
-	next := c.startReading(ctx, groups, 0)
-	defer func() { cancel(); _, _ = next() }() // a repair may write after this: no reading goes on
-	for i, group := range groups {
-		this := next
-		next = c.startReading(ctx, groups, i+1)
-		trees, err := this()
-		for _, t := range group {
-			*bytes += t.size
-		}
-		if err == nil && c.opts.Progress != nil {
-			c.opts.Progress(*bytes)
-		}
-		for _, tree := range trees {
-			if !yield(tree, nil) {
-				return false
+// newestTrees are the trees that may say what is looked for. A folder is searched when the turn of its
+// newest transcript comes: no other folder has its turns.
+func (c *claude) newestTrees(ctx context.Context) iter.Seq2[*session.Tree, error] {
+	return func(yield func(*session.Tree, error) bool) {
+		list := store.NewestFirst(c.list, func(t transcript) (int64, time.Time) { return t.size, t.last })
+		groups := map[string][]transcript{} // of each name, nil where it was read
+		var bytes int64
+		for _, t := range list {
+			if _, known := groups[t.name]; !known {
+				elsewhere := func(other transcript) bool { return path.Dir(other.name) != path.Dir(t.name) }
+				for _, group := range c.groupTranscripts(ctx, slices.DeleteFunc(slices.Clone(list), elsewhere)) {
+					for _, member := range group {
+						groups[member.name] = group
+					}
+				}
+			}
+			group := groups[t.name]
+			if group == nil {
+				continue
+			}
+			for _, member := range group {
+				groups[member.name], bytes = nil, bytes+member.size
+			}
+			trees, err := c.readTranscript(ctx, group)
+			for _, tree := range trees {
+				if !yield(tree, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if c.opts.Progress != nil {
+				c.opts.Progress(bytes)
 			}
 		}
-		if err != nil {
-			yield(nil, err)
-			return false
-		}
 	}
-	return true
 }
 
 // startReading reads transcripts beside the caller, who waits for them with the function.

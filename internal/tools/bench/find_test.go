@@ -9,21 +9,22 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
 	"github.com/sessctl/sessctl/internal/store/claudecode/claudetest"
 	"github.com/sessctl/sessctl/internal/store/player"
 )
 
-// findTables measure a find in each kind of store against grep: a word of one message, and one that
-// every session has.
+// findTables measure a find in each kind of store against grep: of words that few sessions have, and of one
+// that every session has.
 func findTables(out io.Writer, sessctl, database string, rounds int) error {
 	folder, err := os.MkdirTemp(filepath.Dir(database), "find-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	rare, err := rareWord(database)
+	rare, err := rareWords(database)
 	if err != nil {
 		return err
 	}
@@ -32,9 +33,10 @@ func findTables(out io.Writer, sessctl, database string, rounds int) error {
 		return err
 	}
 	for _, store := range []struct{ name, path string }{{"docker agent", database}, {"ADK P1", events}, {"Claude Code", claude}} {
-		entries := []entry{{"grep -rci " + rare, []string{"sh", "-c", `grep -rci "$@" >/dev/null; test $? -lt 2`, "sh", rare, store.path}}}
-		for _, word := range []string{rare, "error"} {
-			entries = append(entries, entry{"sessctl find " + word, []string{"sh", "-c", `"$@" >/dev/null; test $? -lt 2`, "sh", sessctl, "find", word, store.path}})
+		entries := []entry{ // grep stops early if nobody reads what it prints
+			{"grep -rci", []string{"sh", "-c", `grep -rci "$@" | cat >/dev/null`, "sh", rare, store.path}},
+			{"sessctl find, what few sessions have", []string{"sh", "-c", `"$@" >/dev/null; test $? -lt 2`, "sh", sessctl, "find", `"` + rare + `"`, store.path}},
+			{"sessctl find, what all have", []string{sessctl, "find", "error", store.path}},
 		}
 		if err := compare(out, "\n"+store.name+": ", store.path, entries, rounds); err != nil {
 			return err
@@ -43,22 +45,22 @@ func findTables(out io.Writer, sessctl, database string, rounds int) error {
 	return nil
 }
 
-// rareWord is the longest word of a message amid the database.
-func rareWord(database string) (word string, err error) {
+// rareWords are the longest words on one line of a message amid the database.
+func rareWords(database string) (word string, err error) {
 	db, err := sql.Open("sqlite", "file:"+database+"?mode=ro")
 	if err != nil {
 		return "", err
 	}
 	var text string
 	err = db.QueryRow("select message_json from session_items where id > (select max(id) / 2 from session_items) and length(message_json) > 2000 limit 1").Scan(&text)
-	words := regexp.MustCompile(`[A-Za-z]{4,40}`).FindAllString(text, -1)
-	if err == nil && len(words) == 0 {
-		err = errors.New("the message has no word")
+	lines := regexp.MustCompile(`[A-Za-z_ ]{4,40}`).FindAllString(text, -1)
+	if err == nil && len(lines) == 0 {
+		err = errors.New("the message has no words")
 	}
 	if err = errors.Join(err, db.Close()); err != nil {
 		return "", err
 	}
-	return slices.MaxFunc(words, func(a, b string) int { return len(a) - len(b) }), nil
+	return slices.MaxFunc(lines, func(a, b string) int { return len(strings.TrimSpace(a)) - len(strings.TrimSpace(b)) })[1:], nil // without what may be of an escape
 }
 
 // talkClaude writes transcripts of Claude Code, half a gigabyte.
