@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -115,6 +116,56 @@ func TestFindWordsInPieces(t *testing.T) {
 	var out, errs bytes.Buffer
 	if code := cmd.Main([]string{"find", "quokkamarker", path}, strings.NewReader(""), &out, &errs, func(string) string { return "" }); code != 0 {
 		t.Errorf("exit code %d\n%s%s", code, out.String(), errs.String())
+	}
+}
+
+// TestFindNewestFirst: the sessions that were written to last come first, whatever their names, and
+// --limit leaves out the others.
+func TestFindNewestFirst(t *testing.T) {
+	folder := t.TempDir()
+	database, home := filepath.Join(folder, "session.db"), filepath.Join(folder, "claude")
+	db, err := agenttest.Create(database, 28)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := db.Root(agenttest.SessionRow{}), db.Root(agenttest.SessionRow{})
+	first.User("find me")
+	second.User("find me")
+	first.User("find me again") // now it is the newest
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var newest []string
+	for n := range uint64(3) {
+		writes := player.Play(player.Program{{Prompt: "find me", Steps: []player.Step{{Text: "Well."}}}}, n)
+		paths, err := claudetest.Build(home, claudetest.Versions[2], n, writes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := time.Date(2026, 11, 3-int((n+1)%3), 0, 0, 0, 0, time.UTC)
+		if err := os.Chtimes(paths[0], at, at); err != nil {
+			t.Fatal(err)
+		}
+		newest = append(newest, strings.TrimSuffix(filepath.Base(paths[0]), ".jsonl"))
+	}
+	for path, want := range map[string][]string{
+		database: {first.ID, first.ID, second.ID},
+		home:     {newest[2], newest[0], newest[1]},
+	} {
+		for _, limit := range []int{0, 1} {
+			var out, errs bytes.Buffer
+			cmd.Main([]string{"find", "find me", "--format", "ndjson", "--limit", fmt.Sprint(limit), path}, strings.NewReader(""), &out, &errs, func(string) string { return "" })
+			var got []string
+			for _, m := range regexp.MustCompile(`"root":"([^"]+)"`).FindAllStringSubmatch(out.String(), -1) {
+				got = append(got, m[1])
+			}
+			if limit > 0 {
+				want = want[:limit]
+			}
+			if !slices.Equal(got, want) || !strings.Contains(out.String(), `"messages":3`) {
+				t.Errorf("%s, --limit %d: %v, want %v\n%s%s", path, limit, got, want, out.String(), errs.String())
+			}
+		}
 	}
 }
 

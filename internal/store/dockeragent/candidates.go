@@ -47,6 +47,7 @@ func (st *agentStore) findCandidates(ctx context.Context, lacks func([]byte) uin
 	if err := of.readRows(ctx, nil, false); err != nil {
 		return nil, err
 	}
+	of.facts.Brief = false
 	found, newest := candidates{&of, nil}, map[*session.Tree]int64{}
 	for _, tree := range of.trees {
 		lacking := uint64(math.MaxUint64)
@@ -124,6 +125,5 @@ func (c candidates) readAgain(ctx context.Context, bare *session.Tree) (*agentSt
 		only[table] = [2]string{c.schema.rowid[table], string(list)}
 	}
 	st := &agentStore{db: c.db, schema: c.schema, facts: c.facts, numbers: map[string]uint32{}, rowids: map[string]int64{}, costs: map[string]float64{}}
-	st.facts.Brief = false
 	return st, st.readRows(ctx, only, false)
 }
