@@ -3,6 +3,7 @@ package find
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -102,79 +103,32 @@ func (q *Query) Lacks() func(stored []byte) uint64 {
 		return nil
 	}
 	wanted = wanted[:min(len(wanted), 64)] //nolint:mnd // bits
-	lacks := func(text string) (lacking uint64) {
+	return func(stored []byte) (lacking uint64) {
+		text := unsafe.String(unsafe.SliceData(stored), len(stored))
 		for i := range wanted {
 			if wanted[i].findIn(text) < 0 {
 				lacking |= 1 << i
 			}
 		}
-		return lacking
-	}
-	return func(stored []byte) uint64 {
-		text := unsafe.String(unsafe.SliceData(stored), len(stored))
-		lacking := lacks(text)
-		if lacking != 0 && strings.IndexByte(text, 0) >= 0 { // those that a crash left in a file are passed over
+		if lacking != 0 && hidesPlain(text) {
 			return 0
 		}
-		for lacking != 0 && hidesPlain(text) {
-			text = unescapeOnce(text)
-			lacking &= lacks(text)
-		}
 		return lacking
 	}
 }
 
-// escape is how the escapes of plain characters begin. JSON may escape each, and what a string holds
-// may be JSON again.
-const escape = `\u00`
-
-// escaped is the plain character, or the backslash, that a text begins with the rest of such an escape of, 0 for none.
-func escaped(rest string) byte {
-	const digits = "0123456789abcdef"
-	if len(rest) < 2 { //nolint:mnd // digits
-		return 0
-	}
-	high, low := strings.IndexByte(digits, rest[0]|' '), strings.IndexByte(digits, rest[1]|' ')
-	if c := byte(high<<4 | low); high >= 0 && low >= 0 && (isPlain(c) || c == '\\') {
-		return c
-	}
-	return 0
-}
-
-// hidesPlain reports whether plain characters may be escaped in a text.
+// hidesPlain reports whether a text may have plain characters in another form: JSON may escape
+// each of them, and a backslash; NUL bytes that a crash left in a file are passed over.
 func hidesPlain(text string) bool {
-	for {
-		at := strings.Index(text, escape)
+	const escape = `\u00`
+	for rest := text; ; {
+		at := strings.Index(rest, escape)
 		if at < 0 {
-			return false
+			return strings.IndexByte(text, 0) >= 0
 		}
-		if text = text[at+len(escape):]; escaped(text) != 0 {
+		rest = rest[at+len(escape):]
+		if c, err := strconv.ParseUint(rest[:min(2, len(rest))], 16, 8); err == nil && (c == '\\' || isPlain(byte(c))) { //nolint:mnd // digits
 			return true
 		}
-	}
-}
-
-// unescapeOnce is a text with the plain characters of its JSON strings as they read, and others somehow.
-func unescapeOnce(text string) string {
-	var b strings.Builder
-	for b.Grow(len(text)); ; {
-		at := strings.IndexByte(text, '\\')
-		if at < 0 || at+1 == len(text) {
-			return b.String() + text
-		}
-		b.WriteString(text[:at])
-		c, size := text[at+1], 2
-		switch plain := byte(0); {
-		case strings.HasPrefix(text[at:], escape):
-			if plain = escaped(text[at+len(escape):]); plain != 0 {
-				c, size = plain, len(escape)+2
-				break
-			}
-			fallthrough
-		case c != '\\' && isPlain(c):
-			c = '\n'
-		}
-		b.WriteByte(c)
-		text = text[at+size:]
 	}
 }

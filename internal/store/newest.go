@@ -17,7 +17,11 @@ func KeepNewest[T any](list []T, enough int64, of func(T) (size int64, last time
 	if enough == 0 || total < worthIt*enough {
 		return list, 0
 	}
-	kept = NewestFirst(list, of)
+	kept = slices.SortedStableFunc(slices.Values(list), func(a, b T) int {
+		_, first := of(a)
+		_, second := of(b)
+		return second.Compare(first)
+	})
 	for i, file := range kept {
 		size, _ := of(file)
 		if enough -= size; enough <= 0 {
@@ -27,13 +31,4 @@ func KeepNewest[T any](list []T, enough int64, of func(T) (size int64, last time
 	}
 	slices.Reverse(kept)
 	return kept, left
-}
-
-// NewestFirst are files in the order of their times.
-func NewestFirst[T any](list []T, of func(T) (size int64, last time.Time)) []T {
-	return slices.SortedStableFunc(slices.Values(list), func(a, b T) int {
-		_, first := of(a)
-		_, second := of(b)
-		return second.Compare(first)
-	})
 }

@@ -246,7 +246,9 @@ func openTranscripts(ctx context.Context, src *store.Source, opts store.Options)
 	default:
 		return nil, problem.New(problem.Unreadable, "Name a transcript (SESSION.jsonl), the folder of a project, or ~/.claude.", "%s is not a transcript of Claude Code", src.Path)
 	}
-	c.facts.NewestFirst = opts.Lacks != nil && c.piped == nil
+	if c.facts.NewestFirst = opts.Lacks != nil && c.piped == nil; c.facts.NewestFirst {
+		slices.SortStableFunc(c.list, func(a, b transcript) int { return b.last.Compare(a.last) })
+	}
 	c.facts.Generation = c.findGeneration()
 	if len(unread) > 0 {
 		c.facts.Incomplete = fmt.Sprintf("%d folders could not be read; the first: %v", len(unread), unread[0])
@@ -340,9 +342,6 @@ func (c *claude) Close() error {
 // Trees implements store.Store. Transcripts come in the order of their names; while one is
 // looked at, the next one is read.
 func (c *claude) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
-	if c.facts.NewestFirst {
-		return c.newestTrees(ctx)
-	}
 	return func(yield func(*session.Tree, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		var bytes int64
@@ -372,46 +371,6 @@ func (c *claude) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	}
 }
 
-// newestTrees are the trees that may say what is looked for. A folder is searched when the turn of its
-// newest transcript comes: no other folder has its turns.
-func (c *claude) newestTrees(ctx context.Context) iter.Seq2[*session.Tree, error] {
-	return func(yield func(*session.Tree, error) bool) {
-		list := store.NewestFirst(c.list, func(t transcript) (int64, time.Time) { return t.size, t.last })
-		groups := map[string][]transcript{} // of each name, nil where it was read
-		var bytes int64
-		for _, t := range list {
-			if _, known := groups[t.name]; !known {
-				elsewhere := func(other transcript) bool { return path.Dir(other.name) != path.Dir(t.name) }
-				for _, group := range c.groupTranscripts(ctx, slices.DeleteFunc(slices.Clone(list), elsewhere)) {
-					for _, member := range group {
-						groups[member.name] = group
-					}
-				}
-			}
-			group := groups[t.name]
-			if group == nil {
-				continue
-			}
-			for _, member := range group {
-				groups[member.name], bytes = nil, bytes+member.size
-			}
-			trees, err := c.readTranscript(ctx, group)
-			for _, tree := range trees {
-				if !yield(tree, nil) {
-					return
-				}
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if c.opts.Progress != nil {
-				c.opts.Progress(bytes)
-			}
-		}
-	}
-}
-
 // startReading reads transcripts beside the caller, who waits for them with the function.
 func (c *claude) startReading(ctx context.Context, groups [][]transcript, i int) func() ([]*session.Tree, error) {
 	read := sync.OnceValues(func() ([]*session.Tree, error) {
@@ -428,7 +387,7 @@ func (c *claude) startReading(ctx context.Context, groups [][]transcript, i int)
 // that says so, and the others are read without it.
 func (c *claude) readTranscript(ctx context.Context, group []transcript) (list []*session.Tree, err error) {
 	t := group[0]
-	if c.lacksWords(ctx, group) {
+	if c.facts.NewestFirst && c.lacksWords(ctx, group) {
 		return nil, nil
 	}
 	if c.facts.Brief {
@@ -461,6 +420,22 @@ func (c *claude) readTranscript(ctx context.Context, group []transcript) (list [
 	s := &session.Session{ID: t.id, Writer: c.live.writerOf(t.id)}
 	s.Faults = []session.Fault{unreadFile(s, t.name, why)}
 	return forest.GroupHeads([]forest.Head{{Session: s}}), nil
+}
+
+// lacksWords reports whether no line of some transcripts, or of their sub-agents, can say what is looked for.
+func (c *claude) lacksWords(ctx context.Context, group []transcript) bool {
+	var names []string
+	for _, t := range group {
+		agents, err := c.listAgents(t)
+		if err != nil {
+			return false
+		}
+		names = append(names, t.name)
+		for i := range agents {
+			names = append(names, agents[i].name)
+		}
+	}
+	return filelog.LackWords(ctx, c.opts.Lacks, c.file, names...)
 }
 
 // unreadFile is the fault of a session whose file cannot be read.

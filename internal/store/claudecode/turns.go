@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"math"
 	"path"
 	"slices"
 	"strings"
@@ -131,81 +130,47 @@ func (c *claude) groupTranscripts(ctx context.Context, list []transcript) [][]tr
 	return groups
 }
 
-// glimpse is what the bytes of a transcript tell, of which no line is decoded: the transcripts beside
-// it that have the names of other sessions that its lines name, and need not be there, and which words it lacks.
-type glimpse struct {
-	others  []string
-	lacking uint64 // see store.Options.Lacks
-}
-
-// otherFiles are those of a glimpse.
-func (c *claude) otherFiles(ctx context.Context, t transcript) []string {
-	return c.glimpseAt(ctx, t).others
-}
-
-// glimpseAt searches a transcript: this is a second reading of each.
-func (c *claude) glimpseAt(ctx context.Context, t transcript) (g glimpse) {
+// otherFiles are the transcripts beside a transcript that have the names of other sessions that its
+// lines name. They need not be there. The bytes are searched, and no line is decoded: this is a second
+// reading of each transcript.
+func (c *claude) otherFiles(ctx context.Context, t transcript) (names []string) {
 	if c.others != nil {
 		if found, known := c.others.Load(t); known {
-			return found.(glimpse)
+			return found.([]string)
 		}
-		defer func() { c.others.Store(t, g) }()
+		defer func() { c.others.Store(t, names) }()
 	}
 	log, err := c.file(t.name)
 	if err != nil {
-		return g
+		return nil
 	}
 	defer func() { _ = log.Close() }()
 	key, own := []byte(`sessionId":`), []byte(`"`+t.sessionName()+`"`)
-	lacking := uint64(math.MaxUint64)
-	err = log.Pieces(ctx, func(text []byte) bool { // a name may go over the end of one
-		if lacking != 0 && c.opts.Lacks != nil {
-			lacking &= c.opts.Lacks(text)
-		}
-		for {
+	from, buf := log.Window().From, make([]byte, 1<<18)
+	for at := int64(0); ctx.Err() == nil; at += int64(len(buf) - longestID) { // a name may go over the end of a piece
+		n, err := from.ReadAt(buf, at)
+		for text := buf[:n]; ; {
 			next := bytes.Index(text, key)
 			if next < 0 {
-				return true
+				break
 			}
 			if text = text[next+len(key):]; bytes.HasPrefix(text, own) {
 				continue
 			}
-			id, _, whole := bytes.Cut(bytes.TrimLeft(text[:min(len(text), filelog.Overlap)], ` "`), []byte(`"`))
-			if name := path.Join(path.Dir(t.name), string(id)+ending); whole && name != t.name && !slices.Contains(g.others, name) {
-				g.others = append(g.others, name)
+			id, _, whole := bytes.Cut(bytes.TrimLeft(text[:min(len(text), longestID)], ` "`), []byte(`"`))
+			if name := path.Join(path.Dir(t.name), string(id)+ending); whole && name != t.name && !slices.Contains(names, name) {
+				names = append(names, name)
 			}
 		}
-	})
-	if err == nil {
-		g.lacking = lacking
+		if err != nil || n < len(buf) {
+			break
+		}
 	}
-	return g
+	return names
 }
 
-// lacksWords reports whether no line of some transcripts, or of their sub-agents, can say what is looked for.
-func (c *claude) lacksWords(ctx context.Context, group []transcript) bool {
-	if !c.facts.NewestFirst {
-		return false
-	}
-	lacking := uint64(math.MaxUint64)
-	for _, t := range group {
-		lacking &= c.glimpseAt(ctx, t).lacking
-		agents, err := c.listAgents(t)
-		for i := 0; err == nil && lacking != 0 && i < len(agents); i++ {
-			var log *filelog.Log
-			var own uint64
-			if log, err = c.file(agents[i].name); err == nil {
-				own, err = log.Lacking(ctx, c.opts.Lacks)
-				lacking &= own
-				_ = log.Close() // it was only read
-			}
-		}
-		if err != nil { // who reads it says so
-			return false
-		}
-	}
-	return lacking != 0
-}
+// longestID is more bytes than the name of a session has, with the key before it.
+const longestID = 256
 
 // addHomes adds the transcripts that turns in those that are read belong to.
 func (c *claude) addHomes(ctx context.Context, all []transcript) {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -327,14 +326,7 @@ func (c *codex) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 		var bytes int64
 		trees := c.groupHeads()
 		if c.facts.NewestFirst {
-			trees = store.NewestFirst(trees, func(t *session.Tree) (size int64, last time.Time) {
-				for _, s := range t.Sessions {
-					if at := c.byID[s.ID].last; at.After(last) {
-						last = at
-					}
-				}
-				return size, last
-			})
+			slices.Reverse(trees)
 		}
 		for _, tree := range trees {
 			if c.wanted != nil && !c.wanted[tree.Root().ID] || c.lacksWords(ctx, tree) {
@@ -362,24 +354,17 @@ func (c *codex) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 // lacksWords reports whether no line of the rollouts of a tree, or of those that these continue, can
 // say what is looked for.
 func (c *codex) lacksWords(ctx context.Context, tree *session.Tree) bool {
-	if !c.facts.NewestFirst {
-		return false
-	}
-	lacking, seen := uint64(math.MaxUint64), map[*rollout]bool{}
+	var names []string
 	for _, s := range tree.Sessions {
-		for r := c.byID[s.ID]; r != nil && !seen[r]; r = c.byID[r.Base.Thread] {
-			log, _, err := c.file(ctx, r.name)
-			if err != nil { // who reads it says so
-				return false
-			}
-			own, _ := log.Lacking(ctx, c.opts.Lacks)
-			lacking, seen[r] = lacking&own, true
-			if _ = log.Close(); r.Base == nil {
+		for r := c.byID[s.ID]; r != nil && !slices.Contains(names, r.name); {
+			if names = append(names, r.name); r.Base == nil {
 				break
 			}
+			r = c.byID[r.Base.Thread]
 		}
 	}
-	return lacking != 0
+	open := func(name string) (*filelog.Log, error) { return filelog.Open(c.root, name) }
+	return c.facts.NewestFirst && filelog.LackWords(ctx, c.opts.Lacks, open, names...)
 }
 
 // Fill implements store.Store: it reads the files of the tree again. A tree may have some of its

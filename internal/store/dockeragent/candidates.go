@@ -1,16 +1,10 @@
 package dockeragent
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
-	"iter"
 	"math"
-	"slices"
-	"strconv"
 
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store"
 )
 
 // glimpse is what the bytes of the rows of a session tell, of which none is decoded.
@@ -31,99 +25,47 @@ func (st *agentStore) lookInto(number uint32, row int64, texts ...[]byte) {
 	}
 }
 
-// candidates are the trees of a store that can hold what is looked for, each of which is read when
-// its turn comes.
+// candidates are the sessions of the trees that can hold what is looked for, nil for all.
 type candidates struct {
-	*agentStore // of all trees, without what rows say
-	list        []*session.Tree
+	sessions map[string]bool
+	newest   map[string]int64 // the last row of each tree, by its root
+	faults   []session.Fault  // of the store
 }
 
-// findCandidates finds the trees that can hold what is looked for. It gives nothing where damage
-// makes it doubt what it saw, or most has to be read: then that is all.
-func (st *agentStore) findCandidates(ctx context.Context, lacks func([]byte) uint64) (store.Store, error) {
+// findCandidates reads the links between all sessions, and looks into their rows. Where something of
+// them is damaged, nothing is left out.
+func (st *agentStore) findCandidates(ctx context.Context, lacks func([]byte) uint64) (*candidates, error) {
 	of := *st
 	of.numbers, of.rowids, of.costs = map[string]uint32{}, map[string]int64{}, map[string]float64{}
-	of.lacks, of.facts.Brief, of.facts.NewestFirst = lacks, true, true
+	of.lacks, of.facts.Brief = lacks, true
 	if err := of.readRows(ctx, nil, false); err != nil {
 		return nil, err
 	}
-	of.facts.Brief = false
-	found, newest := candidates{&of, nil}, map[*session.Tree]int64{}
+	var damage session.Damage
+	damage.AddFaults(of.facts.Faults)
+	for _, p := range of.parts {
+		for _, faults := range p.faults {
+			damage.AddFaults(faults)
+		}
+	}
+	found := &candidates{map[string]bool{}, map[string]int64{}, of.facts.Faults}
 	for _, tree := range of.trees {
-		lacking := uint64(math.MaxUint64)
+		all := glimpse{lacking: math.MaxUint64}
 		for _, s := range tree.Sessions {
 			of.lookInto(of.numbers[s.ID], 0)
 			g := of.glimpses[of.numbers[s.ID]]
-			lacking, newest[tree] = lacking&g.lacking, max(newest[tree], g.newest)
+			all = glimpse{all.lacking & g.lacking, max(all.newest, g.newest)}
+			damage.AddFaults(s.Faults)
 		}
-		if lacking == 0 {
-			found.list = append(found.list, tree)
+		found.newest[tree.Root().ID] = all.newest
+		for _, s := range tree.Sessions {
+			if all.lacking == 0 {
+				found.sessions[s.ID] = true
+			}
 		}
 	}
-	slices.SortStableFunc(found.list, func(a, b *session.Tree) int {
-		return cmp.Or(cmp.Compare(newest[b], newest[a]), cmp.Compare(of.rowids[b.Root().ID], of.rowids[a.Root().ID]))
-	})
-	rest, err := st.db.UnscannedFaults(ctx)
-	of.facts.Faults = append(of.facts.Faults, rest...)
-	if err != nil || of.isDamaged() {
-		return nil, err
+	if damage.Count > 0 {
+		found.sessions = nil
 	}
 	return found, nil
-}
-
-// isDamaged reports whether something of the rows could not be read.
-func (st *agentStore) isDamaged() bool {
-	isDamage := func(f session.Fault) bool { return f.Kind == session.StoreDamaged }
-	of := func(faults []session.Fault) bool { return slices.ContainsFunc(faults, isDamage) }
-	return of(st.facts.Faults) || slices.ContainsFunc(st.sessions, func(s *session.Session) bool { return of(s.Faults) }) ||
-		slices.ContainsFunc(st.parts, func(p *part) bool {
-			for _, faults := range p.faults {
-				if of(faults) {
-					return true
-				}
-			}
-			return false
-		})
-}
-
-// Trees implements store.Store.
-func (c candidates) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
-	return func(yield func(*session.Tree, error) bool) {
-		for _, bare := range c.list {
-			trees, err := c.readAgain(ctx, bare)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for tree, err := range trees.Trees(ctx) {
-				if !yield(tree, err) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// readAgain reads the rows of a tree, by their numbers.
-func (c candidates) readAgain(ctx context.Context, bare *session.Tree) (*agentStore, error) {
-	var sessions, items []json.Number
-	for _, s := range bare.Sessions {
-		if row, ok := c.rowids[s.ID]; ok { // else it is in the column of another one
-			sessions = append(sessions, json.Number(strconv.FormatInt(row, 10)))
-		}
-		for _, p := range c.parts {
-			for it := range p.log.Items(c.numbers[s.ID]) {
-				if it.Table == tableItems {
-					items = append(items, json.Number(it.Key))
-				}
-			}
-		}
-	}
-	only := subset{}
-	for table, rows := range map[string][]json.Number{tableSessions: sessions, tableItems: items} {
-		list, _ := json.Marshal(rows) // never fails on numbers
-		only[table] = [2]string{c.schema.rowid[table], string(list)}
-	}
-	st := &agentStore{db: c.db, schema: c.schema, facts: c.facts, numbers: map[string]uint32{}, rowids: map[string]int64{}, costs: map[string]float64{}}
-	return st, st.readRows(ctx, only, false)
 }

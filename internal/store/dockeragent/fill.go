@@ -43,7 +43,6 @@ type filler struct {
 	st    *agentStore
 	ctx   context.Context
 	lists map[string][]json.RawMessage // of legacy columns, by the first part of their keys
-	decoder
 }
 
 func (f *filler) fillItem(s *session.Session) error {
@@ -57,7 +56,7 @@ func (f *filler) fillItem(s *session.Session) error {
 			if err != nil {
 				return f.cannotFill(it, err)
 			}
-			f.fillEntry(it, entry)
+			fillEntry(it, entry)
 		case it.Kind == session.Summary:
 			rows["summary_text"] = append(rows["summary_text"], it)
 		case it.Kind != session.SubSession:
@@ -89,7 +88,7 @@ func (f *filler) fillRows(name string, items []*session.Item) error {
 		if it := items[n]; it.Kind == session.Summary {
 			it.Body.Text = column.Text(values[0])
 		} else {
-			f.fillMessage(it, []byte(column.View(values[0])))
+			fillMessage(it, []byte(column.View(values[0])))
 		}
 		return nil
 	})
@@ -149,7 +148,7 @@ func (f *filler) loadEntries(prefix string) ([]json.RawMessage, error) {
 }
 
 // fillEntry loads the body of an item from its entry in a legacy column.
-func (f *filler) fillEntry(it *session.Item, entry json.RawMessage) {
+func fillEntry(it *session.Item, entry json.RawMessage) {
 	it.Body.Raw = entry
 	c, _, _ := parseEntry(entry) // what does not decode keeps its raw bytes only
 	switch {
@@ -158,23 +157,18 @@ func (f *filler) fillEntry(it *session.Item, entry json.RawMessage) {
 	case it.Kind == session.Summary:
 		it.Body.Text = c.Summary
 	case c.Message != nil:
-		f.fillMessage(it, c.Message.Message)
+		fillMessage(it, c.Message.Message)
 	default:
-		f.fillMessage(it, entry)
+		fillMessage(it, entry)
 	}
 }
 
 // fillMessage sets the texts of a message; bytes that do not decode are kept as
 // they are.
-func (f *filler) fillMessage(it *session.Item, data []byte) {
+func fillMessage(it *session.Item, data []byte) {
 	it.Body.Raw = data
-	if it.Kind != session.Message {
-		return
-	}
 	var m chatMessage
-	if f.decodeFast(data) {
-		f.copyTexts(&m)
-	} else if json.Unmarshal(data, &m) != nil {
+	if it.Kind != session.Message || json.Unmarshal(data, &m) != nil {
 		return
 	}
 	it.Body.Reasoning = m.ReasoningContent
@@ -188,18 +182,6 @@ func (f *filler) fillMessage(it *session.Item, data []byte) {
 		return
 	}
 	it.Body.Text = m.textContent()
-}
-
-// copyTexts copies the texts of the record that was decoded.
-func (d *decoder) copyTexts(m *chatMessage) {
-	text := func(l literal) string { return string(d.unquoteLiteral(l)) }
-	m.Content, m.ReasoningContent = text(d.record.content), text(d.record.reasoning)
-	for i := range d.record.parts {
-		m.MultiContent = append(m.MultiContent, chatMessagePart{Text: text(d.record.parts[i].text)})
-	}
-	for i := range d.record.calls {
-		m.ToolCalls = append(m.ToolCalls, toolsToolCall{Function: toolsFunctionCall{Arguments: text(d.record.calls[i].arguments)}})
-	}
 }
 
 // textContent is the message's text: its content, or its text parts.

@@ -153,7 +153,7 @@ type rowReader struct {
 func (r *rowReader) readRow(rowid int64, values []driver.Value) error {
 	w := row{id: rowid}
 	var id, summary, usage string
-	var doc []byte
+	var document []byte
 	w.from = len(r.batch.json)
 	for i, name := range r.columns {
 		v := values[i]
@@ -169,9 +169,7 @@ func (r *rowReader) readRow(rowid int64, values []driver.Value) error {
 		case "agent_name":
 			w.agent = r.names.internName(column.Bytes(v))
 		case "message_json":
-			if doc = column.Bytes(v); r.st.lacks == nil {
-				r.batch.json = append(r.batch.json, doc...)
-			}
+			document = column.Bytes(v)
 		case "implicit":
 			w.implicit, _ = parseBool(v)
 			w.noteUnfit(name, v, expectBool)
@@ -190,20 +188,25 @@ func (r *rowReader) readRow(rowid int64, values []driver.Value) error {
 			usage = column.View(v)
 		}
 	}
-	w.to = len(r.batch.json)
 	if !r.started || id != r.lastID { // rows of one session mostly come together
 		r.started, r.lastID = true, strings.Clone(id)
 		r.last = r.st.assignNumber(r.lastID)
 	}
 	w.session = r.last
-	if r.st.lacks != nil {
-		r.st.lookInto(w.session, rowid, doc, column.Bytes(summary))
+	r.bytes += int64(len(document))
+	if r.st.wanted != nil && !r.st.wanted[id] {
+		return nil
 	}
+	if r.st.lacks != nil {
+		r.st.lookInto(w.session, rowid, document, column.Bytes(summary))
+		document = nil
+	}
+	r.batch.json = append(r.batch.json, document...)
+	w.to = len(r.batch.json)
 	if w.kind == "summary" {
 		w.summary, w.badUsage = summaryOf(summary, usage)
 	}
 	r.batch.rows = append(r.batch.rows, w)
-	r.bytes += int64(len(doc))
 	if len(r.batch.json) >= batchBytes || len(r.batch.rows) >= 4096 {
 		if r.st.progress != nil {
 			r.st.progress(r.bytes)

@@ -38,7 +38,8 @@ type agentStore struct {
 	parts    []*part            // what each decoder collected
 	trees    []*session.Tree    // of sessions without items
 	progress func(int64)
-	only     subset // the rows that are read
+	only     subset          // the rows that are read
+	wanted   map[string]bool // the sessions that are read; nil for all
 	lacks    func([]byte) uint64
 	glimpses []glimpse // by number, where lacks is set
 }
@@ -81,10 +82,12 @@ func openDatabase(ctx context.Context, src *store.Source, opts store.Options) (s
 		return nil, err
 	}
 	st.progress, st.facts.Read, st.facts.Brief = opts.Progress, read, opts.Brief > 0
+	var found *candidates
 	if opts.Lacks != nil && !opts.Deep {
-		if found, err := st.findCandidates(ctx, opts.Lacks); found != nil || err != nil {
-			return found, err
+		if found, err = st.findCandidates(ctx, opts.Lacks); err != nil {
+			return nil, err
 		}
+		st.wanted, st.facts.NewestFirst = found.sessions, found.sessions != nil
 	}
 	deep := func() ([]session.Fault, error) { return nil, nil }
 	if opts.Deep {
@@ -93,11 +96,15 @@ func openDatabase(ctx context.Context, src *store.Source, opts store.Options) (s
 		}
 	}
 	readErr := st.readRows(ctx, nil, opts.Deep)
-	found, err := deep()
+	deepFound, err := deep()
 	if err = cmp.Or(readErr, err); err != nil {
 		return nil, err
 	}
-	st.facts.Faults = append(st.facts.Faults, st.dropExplained(ctx, found)...)
+	st.facts.Faults = append(st.facts.Faults, st.dropExplained(ctx, deepFound)...)
+	if st.wanted != nil {
+		st.facts.Faults = found.faults
+		slices.SortStableFunc(st.trees, func(a, b *session.Tree) int { return cmp.Compare(found.newest[b.Root().ID], found.newest[a.Root().ID]) })
+	}
 	rest, err := db.UnscannedFaults(ctx)
 	if err != nil {
 		return nil, err
@@ -154,6 +161,9 @@ func (st *agentStore) readTables(ctx context.Context) error {
 		return err
 	}
 	for _, s := range sessions {
+		if st.wanted != nil && !st.wanted[s.ID] {
+			continue
+		}
 		if st.addSession(s.Session, s.cost) {
 			st.rowids[s.ID] = s.rowid
 			continue
@@ -164,7 +174,7 @@ func (st *agentStore) readTables(ctx context.Context) error {
 		})
 	}
 	st.facts.Faults = append(st.facts.Faults, faults...)
-	if st.only == nil {
+	if st.only == nil && st.wanted == nil {
 		st.facts.Faults = append(st.facts.Faults, st.reportOrphans(len(faults) > 0)...)
 	}
 	return nil

@@ -40,40 +40,22 @@ func AtMost(times int, names ...string) func(value []byte) bool {
 	}
 }
 
-// glimpseOf is that of some sessions together.
-func (st *logStore) glimpseOf(sessions ...int) glimpse {
-	all := glimpse{lacking: math.MaxUint64}
-	for _, i := range sessions {
-		all.lacking &= st.glimpses[i].lacking
-		all.newest = max(all.newest, st.glimpses[i].newest)
-	}
-	return all
-}
-
 // leaveLacking leaves the trees out that cannot hold what is looked for, and puts the newest first.
 func (st *logStore) leaveLacking() {
 	if st.facts.NewestFirst = st.lacks != nil; st.lacks == nil {
 		return
 	}
-	of := map[*session.Tree]glimpse{}
-	for _, tree := range st.trees {
-		var sessions []int
+	newest := map[*session.Tree]int64{}
+	st.trees = slices.DeleteFunc(st.trees, func(tree *session.Tree) bool {
+		lacking := uint64(math.MaxUint64)
 		for _, s := range tree.Sessions {
 			n, _ := st.numberByName(s.ID)
-			sessions = append(sessions, n)
+			lacking &= st.glimpses[n].lacking
+			newest[tree] = max(newest[tree], st.glimpses[n].newest)
 		}
-		of[tree] = st.glimpseOf(sessions...)
-	}
-	st.trees = slices.DeleteFunc(st.trees, func(t *session.Tree) bool { return of[t].lacking != 0 })
-	slices.SortStableFunc(st.trees, func(a, b *session.Tree) int { return cmp.Compare(of[b].newest, of[a].newest) })
-}
-
-// candidates are the sessions that can hold what is looked for, the newest first, or else all.
-func (st *logStore) candidates() []int {
-	if st.lacks == nil {
-		return st.only
-	}
-	list := slices.DeleteFunc(slices.Clone(st.only), func(i int) bool { return st.glimpses[i].lacking != 0 })
-	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(st.glimpses[b].newest, st.glimpses[a].newest) })
-	return list
+		return lacking != 0
+	})
+	slices.SortStableFunc(st.trees, func(a, b *session.Tree) int { return cmp.Compare(newest[b], newest[a]) })
+	st.only = slices.DeleteFunc(slices.Clone(st.only), func(i int) bool { return st.hasUnlinkedSessions() && st.glimpses[i].lacking != 0 })
+	slices.SortStableFunc(st.only, func(a, b int) int { return cmp.Compare(st.glimpses[b].newest, st.glimpses[a].newest) })
 }

@@ -230,7 +230,7 @@ func (st *logStore) allHeads(ctx context.Context) iter.Seq2[*session.Tree, error
 		if !st.hasUnlinkedSessions() {
 			return
 		}
-		for some := range slices.Chunk(st.candidates(), eventsAtOnce) {
+		for some := range slices.Chunk(st.only, eventsAtOnce) {
 			heads, err := st.headsOf(ctx, some)
 			if err != nil {
 				yield(nil, err)

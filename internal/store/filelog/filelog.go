@@ -172,37 +172,3 @@ func (l *Log) Bytes() io.ReaderAt { return At(l.file) }
 
 // Window reads the lines again.
 func (l *Log) Window() *Window { return &Window{From: At(l.file)} }
-
-// Lacking are the words that no part of a file has: see store.Options.Lacks.
-func (l *Log) Lacking(ctx context.Context, lacks func([]byte) uint64) (lacking uint64, err error) {
-	lacking = math.MaxUint64
-	err = l.Pieces(ctx, func(piece []byte) bool {
-		lacking &= lacks(piece)
-		return lacking != 0
-	})
-	if err != nil {
-		return 0, err
-	}
-	return lacking, nil
-}
-
-// pieceBytes and Overlap are how long the pieces of a file are, and what two have in common.
-const (
-	pieceBytes = 1 << 18
-	Overlap    = 1 << 10
-)
-
-// Pieces hands a file to fn in pieces that overlap, until that has enough.
-func (l *Log) Pieces(ctx context.Context, fn func(piece []byte) bool) error {
-	from, buf := At(l.file), make([]byte, pieceBytes)
-	for at := int64(0); ctx.Err() == nil; at += pieceBytes - Overlap {
-		n, err := from.ReadAt(buf, at)
-		if n == 0 || !fn(buf[:n]) || err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
-}

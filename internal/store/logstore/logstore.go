@@ -99,15 +99,15 @@ func (k *Kind) Open(_ context.Context, src *store.Source, opts store.Options) (s
 			l.list, l.facts.Read = only, session.ByIndex
 			break
 		}
-		glance := func(name string) (size int64, last time.Time) {
+		if opts.Lacks != nil {
+			slices.SortStableFunc(l.list, func(a, b string) int { return l.timeOf(b).Compare(l.timeOf(a)) })
+		}
+		l.list, l.facts.Left = store.KeepNewest(l.list, opts.Newest, func(name string) (size int64, last time.Time) {
 			if info := infos[name]; info != nil {
 				size, last = info.Size(), info.ModTime()
 			}
 			return size, last
-		}
-		if l.list, l.facts.Left = store.KeepNewest(l.list, opts.Newest, glance); opts.Lacks != nil {
-			l.list = store.NewestFirst(l.list, glance)
-		}
+		})
 	case src.Path == "-":
 		l.piped, l.list = filelog.Over(src.Stream), []string{"stdin"}
 		l.facts.ReadOnly = "it is standard input"
@@ -131,6 +131,13 @@ func (l *logs) sizeOf(name string) int64 {
 		return 0
 	}
 	return info.Size()
+}
+
+func (l *logs) timeOf(name string) (at time.Time) {
+	if info, err := l.root.Stat(name); err == nil {
+		at = info.ModTime()
+	}
+	return at
 }
 
 // idOf is the id of the root session of a file.
@@ -159,7 +166,7 @@ func (l *logs) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	return func(yield func(*session.Tree, error) bool) {
 		var bytes int64
 		for _, name := range l.list {
-			if l.lacksWords(ctx, name) {
+			if l.facts.NewestFirst && filelog.LackWords(ctx, l.opts.Lacks, l.file, name) {
 				bytes += l.sizeOf(name)
 				continue
 			}
@@ -181,18 +188,6 @@ func (l *logs) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 			}
 		}
 	}
-}
-
-// lacksWords reports whether no line of a file can say what is looked for.
-func (l *logs) lacksWords(ctx context.Context, name string) bool {
-	lacking := uint64(0)
-	if l.facts.NewestFirst {
-		_ = l.openFile(name, false, func(f *File) (err error) { // who reads it says so
-			lacking, err = f.Lacking(ctx, l.opts.Lacks)
-			return err
-		})
-	}
-	return lacking != 0
 }
 
 // tailBytes is how much of the end of a file is read to know when the session was used last.
