@@ -58,7 +58,7 @@ func SplitWords(typed string) (words []Word) {
 		}
 		for _, word := range list {
 			if strings.TrimSpace(word) != "" {
-				words = append(words, Word{strings.ToLower(word), literalsOf(word), regexp.MustCompile(foldedPattern(word))})
+				words = append(words, Word{strings.ToLower(word), literalsOf(word), regexp.MustCompile("(?i)" + asciiCases.Replace(regexp.QuoteMeta(word)))})
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package find
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,19 +8,8 @@ import (
 	"unsafe"
 )
 
-// foldedPattern is the expression of a word in whatever case. An ASCII letter has two cases: the
-// signs of kelvin and of ångström are other characters.
-func foldedPattern(word string) string {
-	var b strings.Builder
-	for _, r := range word {
-		if lower := r | ' '; lower >= 'a' && lower <= 'z' {
-			b.WriteString("[" + string(lower) + string(lower-'a'+'A') + "]")
-		} else {
-			b.WriteString("(?i:" + regexp.QuoteMeta(string(r)) + ")")
-		}
-	}
-	return b.String()
-}
+// asciiCases keeps two letters of ASCII from being folded with U+212A and U+017F.
+var asciiCases = strings.NewReplacer("k", "(?-i:[kK])", "K", "(?-i:[kK])", "s", "(?-i:[sS])", "S", "(?-i:[sS])")
 
 // literal is a piece of a word that a store that keeps the text also has as bytes.
 type literal struct {

@@ -194,7 +194,7 @@ func (r *rowReader) readRow(rowid int64, values []driver.Value) error {
 	}
 	w.session = r.last
 	r.bytes += int64(len(document))
-	if r.st.wanted != nil && !r.st.wanted[id] {
+	if !r.st.isWanted(id) {
 		return nil
 	}
 	if r.st.lacks != nil {

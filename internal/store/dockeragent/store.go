@@ -38,10 +38,10 @@ type agentStore struct {
 	parts    []*part            // what each decoder collected
 	trees    []*session.Tree    // of sessions without items
 	progress func(int64)
-	only     subset          // the rows that are read
-	wanted   map[string]bool // the sessions that are read; nil for all
+	only     subset         // the rows that are read
+	wanted   map[string]int // the sessions that are read, by the place of their tree; nil for all
 	lacks    func([]byte) uint64
-	glimpses []glimpse // by number, where lacks is set
+	glimpses []store.Glimpse // by number, where lacks is set
 }
 
 // newStore is a store of which nothing but the schema is read.
@@ -82,12 +82,12 @@ func openDatabase(ctx context.Context, src *store.Source, opts store.Options) (s
 		return nil, err
 	}
 	st.progress, st.facts.Read, st.facts.Brief = opts.Progress, read, opts.Brief > 0
-	var found *candidates
+	var found []session.Fault
 	if opts.Lacks != nil && !opts.Deep {
-		if found, err = st.findCandidates(ctx, opts.Lacks); err != nil {
+		if st.wanted, found, err = st.findCandidates(ctx, opts.Lacks); err != nil {
 			return nil, err
 		}
-		st.wanted, st.facts.NewestFirst = found.sessions, found.sessions != nil
+		st.facts.NewestFirst = st.wanted != nil
 	}
 	deep := func() ([]session.Fault, error) { return nil, nil }
 	if opts.Deep {
@@ -102,8 +102,8 @@ func openDatabase(ctx context.Context, src *store.Source, opts store.Options) (s
 	}
 	st.facts.Faults = append(st.facts.Faults, st.dropExplained(ctx, deepFound)...)
 	if st.wanted != nil {
-		st.facts.Faults = found.faults
-		slices.SortStableFunc(st.trees, func(a, b *session.Tree) int { return cmp.Compare(found.newest[b.Root().ID], found.newest[a.Root().ID]) })
+		st.facts.Faults = found
+		slices.SortStableFunc(st.trees, func(a, b *session.Tree) int { return cmp.Compare(st.wanted[a.Root().ID], st.wanted[b.Root().ID]) })
 	}
 	rest, err := db.UnscannedFaults(ctx)
 	if err != nil {
@@ -161,7 +161,7 @@ func (st *agentStore) readTables(ctx context.Context) error {
 		return err
 	}
 	for _, s := range sessions {
-		if st.wanted != nil && !st.wanted[s.ID] {
+		if !st.isWanted(s.ID) {
 			continue
 		}
 		if st.addSession(s.Session, s.cost) {

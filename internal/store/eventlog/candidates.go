@@ -3,32 +3,21 @@ package eventlog
 import (
 	"bytes"
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/column"
 )
 
-// glimpse is what the bytes of the events of a session tell, of which none is decoded.
-type glimpse struct {
-	lacking uint64 // see store.Options.Lacks
-	newest  int64  // where its last event stands
-}
-
 // lookInto looks into an event.
 func (st *logStore) lookInto(owner int, at int64, row Row) {
-	g := &st.glimpses[owner]
-	if g.newest = max(g.newest, at); g.lacking == 0 {
-		return
-	}
 	for _, name := range st.layout.Said {
-		text := column.Bytes(row.Value(name))
+		text, lacks := column.Bytes(row.Value(name)), st.lacks
 		if !st.layout.Verbatim(text) {
-			g.lacking = 0
-			return
+			lacks = func([]byte) uint64 { return 0 }
 		}
-		g.lacking &= st.lacks(text)
+		st.glimpses[owner].Look(lacks, at, text)
 	}
 }
 
@@ -45,17 +34,12 @@ func (st *logStore) leaveLacking() {
 	if st.facts.NewestFirst = st.lacks != nil; st.lacks == nil {
 		return
 	}
-	newest := map[*session.Tree]int64{}
-	st.trees = slices.DeleteFunc(st.trees, func(tree *session.Tree) bool {
-		lacking := uint64(math.MaxUint64)
-		for _, s := range tree.Sessions {
-			n, _ := st.numberByName(s.ID)
-			lacking &= st.glimpses[n].lacking
-			newest[tree] = max(newest[tree], st.glimpses[n].newest)
-		}
-		return lacking != 0
+	st.trees = store.NewestTrees(st.trees, func(s *session.Session) store.Glimpse {
+		n, _ := st.numberByName(s.ID)
+		return st.glimpses[n]
 	})
-	slices.SortStableFunc(st.trees, func(a, b *session.Tree) int { return cmp.Compare(newest[b], newest[a]) })
-	st.only = slices.DeleteFunc(slices.Clone(st.only), func(i int) bool { return st.hasUnlinkedSessions() && st.glimpses[i].lacking != 0 })
-	slices.SortStableFunc(st.only, func(a, b int) int { return cmp.Compare(st.glimpses[b].newest, st.glimpses[a].newest) })
+	if st.hasUnlinkedSessions() {
+		st.only = slices.DeleteFunc(slices.Clone(st.only), func(i int) bool { return !st.glimpses[i].HasAll() })
+		slices.SortStableFunc(st.only, func(a, b int) int { return cmp.Compare(st.glimpses[b].Newest, st.glimpses[a].Newest) })
+	}
 }

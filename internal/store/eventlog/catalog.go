@@ -9,13 +9,13 @@ import (
 	"fmt"
 	"hash/maphash"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -391,7 +391,7 @@ func (st *logStore) readEvents(ctx context.Context, only []int) error {
 	columns := slices.Concat(st.layout.Place, []string{st.events.ID}, st.layout.LinkColumns)
 	if st.lacks != nil {
 		columns = slices.Concat(columns, st.layout.Said)
-		st.glimpses = slices.Repeat([]glimpse{{lacking: math.MaxUint64}}, len(st.list))
+		st.glimpses = make([]store.Glimpse, len(st.list))
 	}
 	each := func(owner int, row Row) error {
 		for _, value := range row.values {

@@ -37,7 +37,7 @@ type logStore struct {
 	progress func(int64)
 	bodies   func(*session.Session) bool
 	lacks    func([]byte) uint64 // nil where all sessions are read
-	glimpses []glimpse           // of each session, where lacks is set
+	glimpses []store.Glimpse     // of each session, where lacks is set
 }
 
 // Store reads what is needed to yield trees. It is a store.Summer and a
