@@ -82,9 +82,9 @@ func openDatabase(ctx context.Context, src *store.Source, opts store.Options) (s
 		return nil, err
 	}
 	st.progress, st.facts.Read, st.facts.Brief = opts.Progress, read, opts.Brief > 0
-	var found []session.Fault
+	var told []session.Fault
 	if opts.Lacks != nil && !opts.Deep {
-		if st.wanted, found, err = st.findCandidates(ctx, opts.Lacks); err != nil {
+		if st.wanted, told, err = st.findCandidates(ctx, opts.Lacks); err != nil {
 			return nil, err
 		}
 		st.facts.NewestFirst = st.wanted != nil
@@ -96,13 +96,13 @@ func openDatabase(ctx context.Context, src *store.Source, opts store.Options) (s
 		}
 	}
 	readErr := st.readRows(ctx, nil, opts.Deep)
-	deepFound, err := deep()
+	found, err := deep()
 	if err = cmp.Or(readErr, err); err != nil {
 		return nil, err
 	}
-	st.facts.Faults = append(st.facts.Faults, st.dropExplained(ctx, deepFound)...)
+	st.facts.Faults = append(st.facts.Faults, st.dropExplained(ctx, found)...)
 	if st.wanted != nil {
-		st.facts.Faults = found
+		st.facts.Faults = told
 		slices.SortStableFunc(st.trees, func(a, b *session.Tree) int { return cmp.Compare(st.wanted[a.Root().ID], st.wanted[b.Root().ID]) })
 	}
 	rest, err := db.UnscannedFaults(ctx)
