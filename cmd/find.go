@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/find"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
@@ -32,8 +33,9 @@ texts and reasoning, in the arguments and results of calls, and in the names of
 attachments; those of sub-agents, too. Words between quotation marks are one.
 Without a STORE, the usual places are searched.
 
-The filters have to be met all at once. The newest sessions come first; --limit
-counts messages. Nothing is indexed, and no file is written.
+The filters have to be met all at once. The newest sessions of a store come
+first, each as soon as it is found; --limit counts messages. Nothing is indexed,
+and no file is written.
 
 ` + exitStatus("found\n    1  nothing was found", storeCodes...),
 		Example: `  sessctl find dockerfile
@@ -56,7 +58,6 @@ counts messages. Nothing is indexed, and no file is written.
 		return completeStores(0)(c, args[1:], typed)
 	}
 	addFormatFlag(cmd, "text", "json", "ndjson")
-	addPagerFlag(cmd)
 	addStoreFlag(cmd)
 	flags := cmd.Flags()
 	flags.Bool("regexp", false, "WORDS are a regular expression (RE2)")
@@ -97,24 +98,24 @@ func runFind(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return err
 	}
-	list := render.Findings{Tool: thisTool(), Home: p.home, Limit: int(p.config.Limit), Quiet: p.config.Quiet, Sessions: p.config.List, Counts: p.config.Count}
+	list := render.Findings{Tool: thisTool(), Home: p.home, Limit: int(p.config.Limit), Quiet: p.config.Quiet, Sessions: p.config.List, Counts: p.config.Count, Redact: p.config.Redact}
+	end := p.printFound(&list)
 	for _, e := range empty {
 		p.reportError(e.reason)
 		list.ExitCode = worseCode(list.ExitCode, exitCode(e.reason))
 	}
 	var missed []error // of stores without the session
 	for _, path := range paths {
-		found, err := p.findInStore(ctx, path, query, recent)
+		unprinted, err := p.findInStore(ctx, path, query, recent, &list)
 		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
+		case unprinted != nil || ctx.Err() != nil:
+			return cmp.Or(unprinted, ctx.Err())
 		case errors.Is(err, view.ErrNoSession):
 			missed = append(missed, err)
 		case err != nil:
 			p.reportError(err)
 			list.ExitCode = worseCode(list.ExitCode, exitCode(err))
 		}
-		list.Add(found)
 	}
 	if len(missed) == len(paths) { // else one of them has it, or why it does not is told
 		for _, err := range missed {
@@ -122,26 +123,33 @@ func runFind(ctx context.Context, p *program, args []string) error {
 			list.ExitCode = worseCode(list.ExitCode, exitCode(err))
 		}
 	}
-	if list.Count() == 0 {
+	if list.Messages == 0 {
 		list.ExitCode = worseCode(list.ExitCode, exitFindings)
 	}
-	if err := p.printFound(&list); err != nil {
+	if err := end(); err != nil {
 		return err
 	}
 	return withCode(list.ExitCode)
 }
 
-func (p *program) printFound(list *render.Findings) error {
+// printFound has what is found printed as it comes; end prints the rest.
+func (p *program) printFound(list *render.Findings) (end func() error) {
 	switch p.config.Format {
 	case "json":
-		return machine.PrintFound(p.out.Plain(), list)
+		list.Print, end = machine.CollectFound(p.out.Plain(), list)
+		return end
 	case "ndjson":
-		return machine.FoundLines(p.out.Plain(), list)
+		list.Print, end = machine.FoundLines(p.out.Plain(), list)
+		return end
 	}
-	if store, session := list.First(); session != "" && !p.config.Quiet && store != "-" {
-		list.Next = shell.ViewCommand(store, rules.ShortID(session))
+	printer := document.NewPrinter(p.config.Format, p.out)
+	list.Print = list.PrintTree(printer, p.out.Width)
+	return func() error {
+		if list.Session != "" && !p.config.Quiet && list.Store != "-" {
+			list.Next = shell.ViewCommand(list.Store, rules.ShortID(list.Session))
+		}
+		return list.PrintEnd(printer)
 	}
-	return render.PrintFound(p.config.Format, p.out, list)
 }
 
 // findQuery is what the words and the flags ask.
@@ -165,12 +173,27 @@ func (p *program) findQuery(typed string) (*find.Query, error) {
 }
 
 // findInStore looks into the sessions of a store. With an error, what was found is that which
-// could be read.
-func (p *program) findInStore(ctx context.Context, path string, q *find.Query, recent func(*session.Tree) bool) (found render.FoundStore, err error) {
+// could be read; unprinted is why it cannot be printed.
+func (p *program) findInStore(ctx context.Context, path string, q *find.Query, recent func(*session.Tree) bool, list *render.Findings) (unprinted, err error) {
 	reader := p.onlySession(path)
 	reader.bodies = func(*session.Session) bool { return true }
+	if p.config.Session == "" {
+		reader.lacks = q.Lacks()
+	}
+	take := list.Take
+	if !p.config.Quiet {
+		reader.progress = p.startProgress(path)
+		defer reader.progress.Clear()
+		take = func(one render.FoundTree) error {
+			reader.progress.Hide()
+			return list.Take(one)
+		}
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var waiting render.Waiting
 	err = reader.readStore(ctx, path, func(opened *registry.Opened) error {
-		found = render.FoundStore{Store: opened.Facts()}
+		waiting = render.Waiting{}
 		opts := check.Options{Bodies: true, OmitStore: true}
 		if p.config.Damaged {
 			opts.Rules = catalogue.UsualRules()
@@ -183,10 +206,19 @@ func (p *program) findInStore(ctx context.Context, path string, q *find.Query, r
 			}
 			opts.Session, st = one.found.ID, one
 		}
-		opts.EachTree = func(tree *session.Tree, list []*check.Finding) {
-			damaged := slices.ContainsFunc(list, func(f *check.Finding) bool { return f.Severity > rules.Info })
-			if recent(tree) && (damaged || !p.config.Damaged) {
-				found.Add(q.InTree(tree, int(p.config.Context)), int(p.config.Limit), p.config.Redact)
+		opts.EachTree = func(tree *session.Tree, found []*check.Finding) {
+			damaged := slices.ContainsFunc(found, func(f *check.Finding) bool { return f.Severity > rules.Info })
+			if unprinted != nil || !recent(tree) || !damaged && p.config.Damaged {
+				return
+			}
+			one := render.FoundTree{Store: opened.Facts(), Tree: q.InTree(tree, int(p.config.Context))}
+			if one.Count = len(one.Hits); !opened.Facts().NewestFirst {
+				waiting.Add(one, list.Limit)
+				return
+			}
+			list.Leave(&one)
+			if unprinted = take(one); unprinted != nil {
+				stop()
 			}
 		}
 		result, err := check.Run(ctx, st, opts)
@@ -195,5 +227,8 @@ func (p *program) findInStore(ctx context.Context, path string, q *find.Query, r
 		}
 		return err
 	})
-	return found, err
+	for _, one := range waiting.Trees {
+		unprinted = cmp.Or(unprinted, take(one))
+	}
+	return unprinted, err
 }

@@ -33,6 +33,10 @@ type program struct {
 	// bodies are the sessions whose texts will be printed, whatever else is found; nil for none.
 	bodies func(*session.Session) bool
 	texts  bool // nobody asks for the stored bytes of messages
+	// lacks are the words that are looked for: see store.Options. progress goes on counting while the
+	// store is read; it may be nil.
+	lacks    func(stored []byte) uint64
+	progress *ui.Progress
 
 	config *config.Config // nil before the configuration was read
 	out    *ui.Screen

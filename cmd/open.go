@@ -130,13 +130,11 @@ func firstFew(paths []string) string {
 
 // openStore opens a store, with a progress counter while it is read.
 func (p *program) openStore(ctx context.Context, path string) (*registry.Opened, error) {
-	var size int64
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-		size = info.Size()
-	}
-	opts := store.Options{Deep: p.config.Deep, Only: p.only, Brief: p.brief, Newest: p.newest, Counted: p.config.Sort == "items", Bodies: p.bodies, Texts: p.texts, Keep: p.keep, Since: p.since, Live: p.config.LiveWindow}
-	if !p.config.Quiet {
-		progress := p.err.StartProgress("reading "+ui.Clean(ui.Tilde(path, p.home)), size)
+	opts := store.Options{Deep: p.config.Deep, Only: p.only, Brief: p.brief, Newest: p.newest, Counted: p.config.Sort == "items", Bodies: p.bodies, Texts: p.texts, Lacks: p.lacks, Keep: p.keep, Since: p.since, Live: p.config.LiveWindow}
+	if progress := p.progress; progress != nil {
+		opts.Progress = progress.Set
+	} else if !p.config.Quiet {
+		progress = p.startProgress(path)
 		defer progress.Clear()
 		opts.Progress = progress.Set
 	}
@@ -144,6 +142,15 @@ func (p *program) openStore(ctx context.Context, path string) (*registry.Opened,
 		return p.openParts(ctx, path, opts)
 	}
 	return registry.Open(ctx, path, p.config.Store, p.stdin, opts)
+}
+
+// startProgress starts a progress counter of a store.
+func (p *program) startProgress(path string) *ui.Progress {
+	var size int64
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		size = info.Size()
+	}
+	return p.err.StartProgress("reading "+ui.Clean(ui.Tilde(path, p.home)), size)
 }
 
 // onlySession is the program for a store of which --session leaves one tree: a server is

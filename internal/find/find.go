@@ -44,6 +44,7 @@ type Query struct {
 // Word is a word, a phrase or an expression.
 type Word struct {
 	lower      string // in lower case, "" for an expression
+	literals   []literal
 	expression *regexp.Regexp
 }
 
@@ -57,7 +58,7 @@ func SplitWords(typed string) (words []Word) {
 		}
 		for _, word := range list {
 			if strings.TrimSpace(word) != "" {
-				words = append(words, Word{strings.ToLower(word), regexp.MustCompile("(?i)" + regexp.QuoteMeta(word))})
+				words = append(words, Word{strings.ToLower(word), literalsOf(word), regexp.MustCompile("(?i)" + asciiCases.Replace(regexp.QuoteMeta(word)))})
 			}
 		}
 	}
@@ -72,7 +73,12 @@ func Expression(typed string) (Word, error) {
 
 // findIn finds the first place in a text, -1 for none. Expressions that fold cases are slow.
 func (w *Word) findIn(text string) int {
-	if w.lower != "" && !strings.Contains(strings.ToLower(text), w.lower) {
+	for i := range w.literals {
+		if at := w.literals[i].findIn(text); at < 0 || w.literals[i].lower == w.lower {
+			return at
+		}
+	}
+	if w.lower != "" && w.literals == nil && !strings.Contains(strings.ToLower(text), w.lower) {
 		return -1
 	}
 	if m := w.expression.FindStringIndex(text); m != nil {

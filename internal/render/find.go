@@ -12,131 +12,123 @@ import (
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
-// Findings is the result of find.
+// Findings is the result of find, which is printed as it comes.
 type Findings struct {
 	Tool     Tool
 	Home     string // the folder that ~ stands for
 	Limit    int    // of messages that are shown, 0 for none
 	Quiet    bool
-	Sessions bool   // without the messages
-	Counts   bool   // how many messages, in place of them
+	Sessions bool // without the messages
+	Counts   bool // how many messages, in place of them
+	Redact   bool
 	Next     string // the command that shows the first session
 	ExitCode int
-	Stores   []FoundStore
+	// Print prints the trees that are shown, one after another.
+	Print func(*FoundTree) error
+
+	Messages, Shown int    // that were found, and shown of them
+	sessions        int    // in so many
+	Store, Session  string // of the first message that is shown, "" for none
+	taken           map[session.Digest]bool
+	rows            [][]document.Text // of the table of sessions
 }
 
-// FoundStore is a store with what was found in it, the newest session first.
-type FoundStore struct {
-	*session.Store
-	Trees []FoundTree
-	kept  int
-}
-
-// FoundTree is what was found in a tree; Count is how many messages, with those that are not
-// kept.
+// FoundTree is what was found in a tree of a store; Count is how many messages, with those that are
+// not kept.
 type FoundTree struct {
+	*session.Store
 	find.Tree
 	Count int
 }
 
+// Waiting are trees of a store that does not give the newest first.
+type Waiting struct {
+	Trees []FoundTree // the newest first
+	kept  int
+}
+
 // Add adds what was found in a tree. No more messages are kept than a limit, if there is one:
 // those of the newest sessions.
-func (s *FoundStore) Add(found find.Tree, limit int, redact bool) {
-	if len(found.Hits) == 0 {
+func (w *Waiting) Add(one FoundTree, limit int) {
+	if one.Count == 0 {
 		return
 	}
-	for i := range found.Hits {
-		if hit := &found.Hits[i]; redact {
+	at, _ := slices.BinarySearchFunc(w.Trees, one, func(a, b FoundTree) int { return b.Last.Compare(a.Last) })
+	for at < len(w.Trees) && w.Trees[at].Last.Equal(one.Last) {
+		at++
+	}
+	w.Trees = slices.Insert(w.Trees, at, one)
+	w.kept += one.Count
+	for i := len(w.Trees) - 1; i >= 0 && limit > 0 && w.kept > limit; i-- {
+		t := &w.Trees[i]
+		drop := min(w.kept-limit, len(t.Hits))
+		t.Hits = t.Hits[:len(t.Hits)-drop]
+		w.kept -= drop
+	}
+}
+
+// Leave leaves out the messages that were there before, where a store is read once more.
+func (f *Findings) Leave(one *FoundTree) {
+	if f.taken == nil {
+		f.taken = map[session.Digest]bool{}
+	}
+	one.Hits = slices.DeleteFunc(one.Hits, func(hit find.Hit) bool {
+		key := session.DigestOf(fmt.Sprint(one.Path, "\x00", hit.Session, "\x00", hit.Item))
+		before := f.taken[key]
+		f.taken[key] = true
+		return before
+	})
+	one.Count = len(one.Hits)
+}
+
+// Take takes what was found in a tree, and prints what is not above the limit.
+func (f *Findings) Take(one FoundTree) error {
+	if one.Count == 0 {
+		return nil
+	}
+	if f.Limit > 0 {
+		one.Hits = one.Hits[:min(len(one.Hits), max(f.Limit-f.Shown, 0))]
+	}
+	if f.Session == "" && len(one.Hits) > 0 {
+		f.Store, f.Session = one.Path, one.Hits[0].Session
+	}
+	f.Messages, f.Shown, f.sessions = f.Messages+one.Count, f.Shown+len(one.Hits), f.sessions+1
+	for i := range one.Hits {
+		if hit := &one.Hits[i]; f.Redact {
 			hit.Line, hit.Marks, hit.Around = "", nil, nil
 		}
 	}
-	one := FoundTree{found, len(found.Hits)}
-	at, _ := slices.BinarySearchFunc(s.Trees, one, func(a, b FoundTree) int { return b.Last.Compare(a.Last) })
-	for at < len(s.Trees) && s.Trees[at].Last.Equal(one.Last) {
-		at++
+	if len(one.Hits) == 0 && !f.Sessions && !f.Counts {
+		return nil
 	}
-	s.Trees = slices.Insert(s.Trees, at, one)
-	s.kept += one.Count
-	for i := len(s.Trees) - 1; i >= 0 && limit > 0 && s.kept > limit; i-- {
-		t := &s.Trees[i]
-		drop := min(s.kept-limit, len(t.Hits))
-		t.Hits = t.Hits[:len(t.Hits)-drop]
-		s.kept -= drop
+	return f.Print(&one)
+}
+
+// PrintTree prints a tree for people, or keeps its row of the table of sessions for the end.
+func (f *Findings) PrintTree(printer document.Printer, width int) func(*FoundTree) error {
+	return func(t *FoundTree) error {
+		if f.Sessions || f.Counts {
+			f.rows = append(f.rows, Cells(Span(document.Strong, ui.Clean(rules.ShortID(t.ID))), Date(t.Last), NameOf(t.Store, f.Home), Title(t.Tree.Title), ui.Number(t.Count)))
+			return nil
+		}
+		return printer(f.treeBlocks(t, width))
 	}
 }
 
-// Add adds a store, and leaves what is above the limit of all.
-func (f *Findings) Add(s FoundStore) {
-	if s.Store == nil {
-		return
-	}
-	room := f.Limit
-	for i := range f.Stores {
-		room -= f.Stores[i].kept
-	}
-	for i := range s.Trees {
-		if t := &s.Trees[i]; f.Limit > 0 {
-			t.Hits = t.Hits[:min(len(t.Hits), max(room, 0))]
-			room -= len(t.Hits)
-		}
-	}
-	f.Stores = append(f.Stores, s)
-}
-
-// Count is how many messages were found, and shown of them.
-func (f *Findings) Count() (count int) {
-	for _, s := range f.Stores {
-		for _, t := range s.Trees {
-			count += t.Count
-		}
-	}
-	return count
-}
-
-// First is the store and the session of the first message, "" for none.
-func (f *Findings) First() (store, id string) {
-	for _, s := range f.Stores {
-		for _, t := range s.Trees {
-			if len(t.Hits) > 0 {
-				return s.Path, t.Hits[0].Session
-			}
-		}
-	}
-	return "", ""
-}
-
-// PrintFound prints what was found for people.
-func PrintFound(format string, screen *ui.Screen, f *Findings) error {
-	printer := document.NewPrinter(format, screen)
-	shown, sessions := 0, 0
-	if f.Sessions || f.Counts {
-		if err := f.printTable(printer); err != nil {
-			return err
-		}
-	}
-	for _, s := range f.Stores {
-		for i := range s.Trees {
-			t := &s.Trees[i]
-			sessions++
-			if len(t.Hits) == 0 || f.Sessions || f.Counts {
-				continue
-			}
-			shown += len(t.Hits)
-			if err := printer(f.treeBlocks(&s, t, screen.Width)); err != nil {
-				return err
-			}
-		}
+// PrintEnd prints the table of sessions, if one is asked for, and how much was found.
+func (f *Findings) PrintEnd(printer document.Printer) error {
+	if err := f.printTable(printer); err != nil {
+		return err
 	}
 	if f.Quiet {
 		return nil
 	}
-	count := f.Count()
-	said := fmt.Sprintf("%s in %s", ui.Count(count, "message"), ui.Count(sessions, "session"))
+	said := fmt.Sprintf("%s in %s", ui.Count(f.Messages, "message"), ui.Count(f.sessions, "session"))
 	switch {
-	case count == 0:
+	case f.Messages == 0:
 		said = "Nothing was found."
-	case shown < count && !f.Sessions && !f.Counts:
-		said += fmt.Sprintf("; the newest %s shown, --limit 0 shows all", ui.Number(shown)+rules.VerbForm(shown, " is", " are"))
+	case f.Shown < f.Messages && !f.Sessions && !f.Counts:
+		said += fmt.Sprintf("; the newest %s shown, --limit 0 shows all", ui.Number(f.Shown)+rules.VerbForm(f.Shown, " is", " are"))
 	}
 	doc := document.Document{Say(said)}
 	if f.Next != "" {
@@ -151,14 +143,10 @@ func (f *Findings) printTable(printer document.Printer) error {
 	if !f.Counts {
 		columns = columns[:len(columns)-1]
 	}
-	var rows [][]document.Text
-	for _, s := range f.Stores {
-		for _, t := range s.Trees {
-			cells := Cells(Span(document.Strong, ui.Clean(rules.ShortID(t.ID))), Date(t.Last), NameOf(s.Store, f.Home), Title(t.Title), ui.Number(t.Count))
-			rows = append(rows, cells[:len(columns)])
+	for part := range slices.Chunk(f.rows, rowsOfTable) {
+		for i, cells := range part {
+			part[i] = cells[:len(columns)]
 		}
-	}
-	for part := range slices.Chunk(rows, rowsOfTable) {
 		if err := printer(document.Document{document.Table{Columns: columns, Rows: part}}); err != nil {
 			return err
 		}
@@ -167,8 +155,8 @@ func (f *Findings) printTable(printer document.Printer) error {
 }
 
 // treeBlocks are the session of a tree and the messages that were found in it.
-func (f *Findings) treeBlocks(s *FoundStore, t *FoundTree, width int) document.Document {
-	head := Entry(Span(document.Strong, ui.Clean(rules.ShortID(t.ID))), "  "+Date(t.Last)+"  ", NameOf(s.Store, f.Home), "  "+Title(t.Title))
+func (f *Findings) treeBlocks(t *FoundTree, width int) document.Document {
+	head := Entry(Span(document.Strong, ui.Clean(rules.ShortID(t.ID))), "  "+Date(t.Last)+"  ", NameOf(t.Store, f.Home), "  "+Title(t.Tree.Title))
 	var list document.List
 	in := t.ID
 	for i := range t.Hits {

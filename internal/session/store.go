@@ -202,6 +202,8 @@ type Condition struct {
 	Uncounted bool
 	// Left is how many root sessions were not looked at, because newer ones were enough.
 	Left int
+	// NewestFirst: the sessions that were written to last come first.
+	NewestFirst bool
 	// Triggers are those of the database that its runtime does not make: what they do
 	// to a repair, and to taking it back, nobody can foretell.
 	Triggers []Trigger

@@ -62,7 +62,7 @@ type Prologue func(call *session.Call) (title string, items []session.Item)
 // adapter that cannot honour one reads as without it: Only is known to docker agent, the event stores
 // and stores of files; Keep, Since and Live to stores on a server; Deep to what is in a database; Brief to
 // docker agent, the event stores and stores of files; Newest and Counted to stores of files; Bodies to the event
-// stores; Progress to all.
+// stores; Lacks to docker agent, most event stores and stores of files; Progress to all.
 type Options struct {
 	// Only is the id of the one session whose tree is wanted, or how its id begins; "" for
 	// all. An adapter that has indexes for it yields that tree alone, if nothing makes it
@@ -85,8 +85,14 @@ type Options struct {
 	Counted bool // Brief, but the number of items is needed
 	// Bodies asks for trees with such a session as Fill leaves them, where that saves a second
 	// reading; Fill has to be called nevertheless. May be nil.
-	Bodies   func(*session.Session) bool
-	Texts    bool        // of messages the texts are wanted: Fill may leave out the stored bytes
+	Bodies func(*session.Session) bool
+	Texts  bool // of messages the texts are wanted: Fill may leave out the stored bytes
+	// Lacks looks for up to 64 words: its bits are those that some stored bytes lack, in whatever case
+	// and however JSON escapes them. A tree with a word that none of its records has may be left out,
+	// together with what is wrong with it. A store that does so yields the tree first that was
+	// written to last, and says session.Store.NewestFirst. It has to read all of a store that is
+	// damaged. May be nil.
+	Lacks    func(stored []byte) uint64
 	Progress func(int64) // called now and then with the bytes read so far; may be nil
 }
 

@@ -201,12 +201,20 @@ func (p *Progress) amountDone(n int64) string {
 
 // Clear removes the line.
 func (p *Progress) Clear() {
+	p.Hide()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
-	if p.shown {
+}
+
+// Hide removes the line for a while, so that something else can be printed.
+func (p *Progress) Hide() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.next = p.now().Add(patience); p.shown {
 		_, _ = io.WriteString(p.w, clearLine)
 	}
+	p.shown = false
 }
 
 // IsTerminal reports whether a stream is a terminal.

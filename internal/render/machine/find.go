@@ -2,7 +2,6 @@ package machine
 
 import (
 	"bufio"
-	"errors"
 	"io"
 	"iter"
 	"slices"
@@ -59,41 +58,47 @@ type foundSummary struct {
 	foundTotals
 }
 
-// PrintFound prints what was found as one document.
-func PrintFound(w io.Writer, f *render.Findings) error {
-	hits := slices.AppendSeq([]foundHit{}, hitsOf(f))
-	return JSON(w, foundDocument{findSchema, f.Tool, hits, foundTotals{f.Count(), len(hits), f.ExitCode}})
+// CollectFound keeps what is found for one document, which end prints.
+func CollectFound(w io.Writer, f *render.Findings) (take func(*render.FoundTree) error, end func() error) {
+	hits := []foundHit{}
+	take = func(t *render.FoundTree) error {
+		hits = slices.AppendSeq(hits, hitsOf(t))
+		return nil
+	}
+	return take, func() error {
+		return JSON(w, foundDocument{findSchema, f.Tool, hits, foundTotals{f.Messages, len(hits), f.ExitCode}})
+	}
 }
 
 // FoundLines prints a message a line, and a summary at last.
-func FoundLines(w io.Writer, f *render.Findings) error {
-	out, shown := bufio.NewWriter(w), 0
-	for hit := range hitsOf(f) {
-		hit.Type = "hit"
-		if err := writeLine(out, hit); err != nil {
-			return err
+func FoundLines(w io.Writer, f *render.Findings) (take func(*render.FoundTree) error, end func() error) {
+	take = func(t *render.FoundTree) error {
+		out := bufio.NewWriter(w)
+		for hit := range hitsOf(t) {
+			hit.Type = "hit"
+			if err := writeLine(out, hit); err != nil {
+				return err
+			}
 		}
-		shown++
+		return out.Flush()
 	}
-	return errors.Join(writeLine(out, foundSummary{"summary", findSchema, f.Tool, foundTotals{f.Count(), shown, f.ExitCode}}), out.Flush())
+	return take, func() error {
+		return writeLine(w, foundSummary{"summary", findSchema, f.Tool, foundTotals{f.Messages, f.Shown, f.ExitCode}})
+	}
 }
 
-func hitsOf(f *render.Findings) iter.Seq[foundHit] {
+func hitsOf(t *render.FoundTree) iter.Seq[foundHit] {
 	return func(yield func(foundHit) bool) {
-		for _, s := range f.Stores {
-			for _, t := range s.Trees {
-				for _, hit := range t.Hits {
-					one := foundHit{
-						Store: s.Path, Root: t.ID, Session: hit.Session, Title: t.Title, Path: hit.Path, Item: hit.Item, Role: hit.Role.String(),
-						Agent: hit.Agent, Time: hit.Time, Part: hit.Part, Tool: hit.Tool, Line: hit.Line, Marks: hit.Marks,
-					}
-					for _, near := range hit.Around {
-						one.Around = append(one.Around, foundNear(near))
-					}
-					if !yield(one) {
-						return
-					}
-				}
+		for _, hit := range t.Hits {
+			one := foundHit{
+				Store: t.Path, Root: t.ID, Session: hit.Session, Title: t.Tree.Title, Path: hit.Path, Item: hit.Item, Role: hit.Role.String(),
+				Agent: hit.Agent, Time: hit.Time, Part: hit.Part, Tool: hit.Tool, Line: hit.Line, Marks: hit.Marks,
+			}
+			for _, near := range hit.Around {
+				one.Around = append(one.Around, foundNear(near))
+			}
+			if !yield(one) {
+				return
 			}
 		}
 	}

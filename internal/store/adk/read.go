@@ -218,7 +218,9 @@ func newLayout(ctx context.Context, db table.Reader, s table.Schema) (session.St
 		Relate:  notes.relateItems,
 		Said:    slices.DeleteFunc(s.Columns(events), saysNothing),
 		Content: withoutTime,
-		Write:   writes,
+		// ADK joins the texts of parts as they are.
+		Verbatim: eventlog.AtMost(1, `"text"`),
+		Write:    writes,
 	}
 	facts := gen.storeFacts(s)
 	if wrong := gen.unknownVersion(ctx, db, s); wrong != "" {

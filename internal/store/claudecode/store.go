@@ -263,6 +263,9 @@ func openTranscripts(ctx context.Context, src *store.Source, opts store.Options)
 	default:
 		return nil, problem.New(problem.Unreadable, "Name a transcript (SESSION.jsonl), the folder of a project, or ~/.claude.", "%s is not a transcript of Claude Code", src.Path)
 	}
+	if c.facts.NewestFirst = opts.Lacks != nil && c.piped == nil; c.facts.NewestFirst {
+		slices.SortStableFunc(c.list, func(a, b transcript) int { return b.last.Compare(a.last) })
+	}
 	c.facts.Generation = c.findGeneration()
 	if len(unread) > 0 {
 		c.facts.Incomplete = fmt.Sprintf("%d folders could not be read; the first: %v", len(unread), unread[0])
@@ -401,6 +404,9 @@ func (c *claude) startReading(ctx context.Context, groups [][]transcript, i int)
 // that says so, and the others are read without it.
 func (c *claude) readTranscript(ctx context.Context, group []transcript) (list []*session.Tree, err error) {
 	t := group[0]
+	if c.facts.NewestFirst && c.lacksWords(ctx, group) {
+		return nil, nil
+	}
 	if c.facts.Brief {
 		var tree *session.Tree
 		if tree, err = c.readBrief(ctx, t); tree != nil {
@@ -431,6 +437,22 @@ func (c *claude) readTranscript(ctx context.Context, group []transcript) (list [
 	s := &session.Session{ID: t.id, Writer: c.live.writerOf(t.id)}
 	s.Faults = []session.Fault{unreadFile(s, t.name, why)}
 	return forest.GroupHeads([]forest.Head{{Session: s}}), nil
+}
+
+// lacksWords reports whether no line of some transcripts, or of their sub-agents, can say what is looked for.
+func (c *claude) lacksWords(ctx context.Context, group []transcript) bool {
+	var names []string
+	for _, t := range group {
+		agents, err := c.listAgents(t)
+		if err != nil {
+			return false
+		}
+		names = append(names, t.name)
+		for i := range agents {
+			names = append(names, agents[i].name)
+		}
+	}
+	return filelog.LackWords(ctx, c.opts.Lacks, c.file, names...)
 }
 
 // unreadFile is the fault of a session whose file cannot be read.

@@ -232,6 +232,7 @@ func (c *codex) readHeads(ctx context.Context, only string) error {
 		}
 	}
 	c.tellDoubled()
+	c.facts.NewestFirst = c.opts.Lacks != nil && c.root != nil
 	c.facts.Generation, c.facts.Bytes = cmp.Or(c.facts.Generation, "unknown"), cmp.Or(c.facts.Bytes, bytes)
 	wanted := func(r *rollout) bool { return strings.HasPrefix(r.id, c.opts.Only) }
 	switch {
@@ -352,8 +353,12 @@ func (c *codex) keepNewest() {
 func (c *codex) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	return func(yield func(*session.Tree, error) bool) {
 		var bytes int64
-		for _, tree := range c.groupHeads() {
-			if c.wanted != nil && !c.wanted[tree.Root().ID] {
+		trees := c.groupHeads()
+		if c.facts.NewestFirst {
+			slices.Reverse(trees)
+		}
+		for _, tree := range trees {
+			if c.wanted != nil && !c.wanted[tree.Root().ID] || c.lacksWords(ctx, tree) {
 				continue
 			}
 			for _, s := range tree.Sessions {
@@ -373,6 +378,22 @@ func (c *codex) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 			}
 		}
 	}
+}
+
+// lacksWords reports whether no line of the rollouts of a tree, or of those that these continue, can
+// say what is looked for.
+func (c *codex) lacksWords(ctx context.Context, tree *session.Tree) bool {
+	var names []string
+	for _, s := range tree.Sessions {
+		for r := c.byID[s.ID]; r != nil && !slices.Contains(names, r.name); {
+			if names = append(names, r.name); r.Base == nil {
+				break
+			}
+			r = c.byID[r.Base.Thread]
+		}
+	}
+	open := func(name string) (*filelog.Log, error) { return filelog.OpenPacked(c.root, name) }
+	return c.facts.NewestFirst && filelog.LackWords(ctx, c.opts.Lacks, open, names...)
 }
 
 // Fill implements store.Store: it reads the files of the tree again. A tree may have some of its

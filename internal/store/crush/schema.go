@@ -210,8 +210,8 @@ func (r *reader) buildLayout() *eventlog.Layout {
 		Session: func(row eventlog.Row) *session.Session { return sessionOf(row) },
 		Item:    r.decodeItem, Finish: r.finishSession, Gather: r.findStrays,
 		Relate: r.relate,
-		Said:   []string{"role", "parts", "is_summary_message"},
-		Links:  func(row eventlog.Row) []string { return r.children[column.View(row.Value("id"))] }, OneID: true,
+		Said:   []string{"role", "parts", "is_summary_message"}, Verbatim: eventlog.AtMost(0, typeShell),
+		Links: func(row eventlog.Row) []string { return r.children[column.View(row.Value("id"))] }, OneID: true,
 		Triggers: triggers, Prepare: r.prepareTables,
 		Write: eventlog.Write{
 			Insert: insert, Part: partRow, Update: updateMessage, Typed: typed,

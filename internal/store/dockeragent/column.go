@@ -97,6 +97,9 @@ func (st *agentStore) readColumn(ctx context.Context, deep bool) error {
 		if len(text) == 0 || string(text) == "[]" {
 			continue
 		}
+		if st.lacks != nil {
+			st.lookInto(number, 0, text)
+		}
 		if items > 0 {
 			compareColumn(s, text, items)
 			continue

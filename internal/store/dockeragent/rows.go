@@ -28,7 +28,11 @@ var itemColumns = []string{
 // pickItemColumns picks those of session_items that are read.
 func (st *agentStore) pickItemColumns() []string {
 	if st.facts.Brief {
-		return st.schema.pickColumns(tableItems, "session_id", "position", "item_type", "agent_name", "subsession_id")
+		columns := []string{"session_id", "position", "item_type", "agent_name", "subsession_id"}
+		if st.lacks != nil {
+			columns = append(columns, "message_json", "summary_text")
+		}
+		return st.schema.pickColumns(tableItems, columns...)
 	}
 	return st.schema.pickColumns(tableItems, itemColumns...)
 }
@@ -149,6 +153,7 @@ type rowReader struct {
 func (r *rowReader) readRow(rowid int64, values []driver.Value) error {
 	w := row{id: rowid}
 	var id, summary, usage string
+	var document []byte
 	w.from = len(r.batch.json)
 	for i, name := range r.columns {
 		v := values[i]
@@ -164,7 +169,7 @@ func (r *rowReader) readRow(rowid int64, values []driver.Value) error {
 		case "agent_name":
 			w.agent = r.names.internName(column.Bytes(v))
 		case "message_json":
-			r.batch.json = append(r.batch.json, column.View(v)...)
+			document = column.Bytes(v)
 		case "implicit":
 			w.implicit, _ = parseBool(v)
 			w.noteUnfit(name, v, expectBool)
@@ -183,18 +188,26 @@ func (r *rowReader) readRow(rowid int64, values []driver.Value) error {
 			usage = column.View(v)
 		}
 	}
-	w.to = len(r.batch.json)
 	if !r.started || id != r.lastID { // rows of one session mostly come together
 		r.started, r.lastID = true, strings.Clone(id)
 		r.last = r.st.assignNumber(r.lastID)
 	}
 	w.session = r.last
+	r.bytes += int64(len(document))
+	if !r.st.isWanted(id) {
+		return nil
+	}
+	if r.st.lacks != nil {
+		r.st.lookInto(w.session, rowid, document, column.Bytes(summary))
+		document = nil
+	}
+	r.batch.json = append(r.batch.json, document...)
+	w.to = len(r.batch.json)
 	if w.kind == "summary" {
 		w.summary, w.badUsage = summaryOf(summary, usage)
 	}
 	r.batch.rows = append(r.batch.rows, w)
 	if len(r.batch.json) >= batchBytes || len(r.batch.rows) >= 4096 {
-		r.bytes += int64(len(r.batch.json))
 		if r.st.progress != nil {
 			r.st.progress(r.bytes)
 		}

@@ -38,7 +38,10 @@ type agentStore struct {
 	parts    []*part            // what each decoder collected
 	trees    []*session.Tree    // of sessions without items
 	progress func(int64)
-	only     subset // the rows that are read
+	only     subset         // the rows that are read
+	wanted   map[string]int // the sessions that are read, by the place of their tree; nil for all
+	lacks    func([]byte) uint64
+	glimpses []store.Glimpse // by number, where lacks is set
 }
 
 // newStore is a store of which nothing but the schema is read.
@@ -79,6 +82,13 @@ func openDatabase(ctx context.Context, src *store.Source, opts store.Options) (s
 		return nil, err
 	}
 	st.progress, st.facts.Read, st.facts.Brief = opts.Progress, read, opts.Brief > 0
+	var told []session.Fault
+	if opts.Lacks != nil && !opts.Deep {
+		if st.wanted, told, err = st.findCandidates(ctx, opts.Lacks); err != nil {
+			return nil, err
+		}
+		st.facts.NewestFirst = st.wanted != nil
+	}
 	deep := func() ([]session.Fault, error) { return nil, nil }
 	if opts.Deep {
 		if deep, err = db.BeginDeep(ctx); err != nil {
@@ -91,6 +101,10 @@ func openDatabase(ctx context.Context, src *store.Source, opts store.Options) (s
 		return nil, err
 	}
 	st.facts.Faults = append(st.facts.Faults, st.dropExplained(ctx, found)...)
+	if st.wanted != nil {
+		st.facts.Faults = told
+		slices.SortStableFunc(st.trees, func(a, b *session.Tree) int { return cmp.Compare(st.wanted[a.Root().ID], st.wanted[b.Root().ID]) })
+	}
 	rest, err := db.UnscannedFaults(ctx)
 	if err != nil {
 		return nil, err
@@ -147,6 +161,9 @@ func (st *agentStore) readTables(ctx context.Context) error {
 		return err
 	}
 	for _, s := range sessions {
+		if !st.isWanted(s.ID) {
+			continue
+		}
 		if st.addSession(s.Session, s.cost) {
 			st.rowids[s.ID] = s.rowid
 			continue
@@ -157,7 +174,7 @@ func (st *agentStore) readTables(ctx context.Context) error {
 		})
 	}
 	st.facts.Faults = append(st.facts.Faults, faults...)
-	if st.only == nil {
+	if st.only == nil && st.wanted == nil {
 		st.facts.Faults = append(st.facts.Faults, st.reportOrphans(len(faults) > 0)...)
 	}
 	return nil

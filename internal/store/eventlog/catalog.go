@@ -15,6 +15,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -388,6 +389,10 @@ func (st *logStore) readEvents(ctx context.Context, only []int) error {
 	strays := map[string]*orphans{}
 	read, bytes := 0, 0
 	columns := slices.Concat(st.layout.Place, []string{st.events.ID}, st.layout.LinkColumns)
+	if st.lacks != nil {
+		columns = slices.Concat(columns, st.layout.Said)
+		st.glimpses = make([]store.Glimpse, len(st.list))
+	}
 	each := func(owner int, row Row) error {
 		for _, value := range row.values {
 			bytes += len(column.View(value))
@@ -401,6 +406,9 @@ func (st *logStore) readEvents(ctx context.Context, only []int) error {
 		}
 		at, tie := st.layout.Order(row.Place, row)
 		st.entries[owner] = append(st.entries[owner], entry{row.Place, at, tie})
+		if st.lacks != nil {
+			st.lookInto(owner, at, row)
+		}
 		if st.layout.Links != nil {
 			st.noteLinks(owner, row)
 		}
@@ -423,6 +431,9 @@ func (st *logStore) readEvents(ctx context.Context, only []int) error {
 		slices.SortFunc(events, func(a, b entry) int {
 			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.tie, b.tie), cmp.Compare(a.row, b.row))
 		})
+	}
+	if len(lost) > 0 {
+		st.lacks = nil
 	}
 	st.facts.Faults = append(st.facts.Faults, lost...)
 	st.reportStrays(slices.Collect(maps.Values(strays)))

@@ -60,6 +60,11 @@ type Layout struct {
 	// adds them.
 	Item func(row Row, it *session.Item, body bool) []session.Fault
 
+	// Verbatim reports of a value of an event whether each text that Item makes of it stands in it in one
+	// piece, but for what JSON escapes; else it can hold any word. nil where no value does, or
+	// a text comes from elsewhere.
+	Verbatim func(value []byte) bool
+
 	// Gather sets what only other sessions of the tree tell of an item, before Finish sees
 	// them, and with Regathers before Relate does. May be nil.
 	Gather    func(tree *session.Tree)

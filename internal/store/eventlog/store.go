@@ -36,6 +36,8 @@ type logStore struct {
 	alone    bool                 // that is one session, for which nothing else is looked at
 	progress func(int64)
 	bodies   func(*session.Session) bool
+	lacks    func([]byte) uint64 // nil where all sessions are read
+	glimpses []store.Glimpse     // of each session, where lacks is set
 }
 
 // Store reads what is needed to yield trees. It is a store.Summer and a
@@ -59,6 +61,9 @@ func (o Open) readStore(ctx context.Context) (*logStore, error) {
 
 func (o Open) readOf(ctx context.Context, c *catalog) (*logStore, error) {
 	st := &logStore{catalog: c, db: o.DB, facts: o.Facts, orphaned: map[table.Place]bool{}, progress: o.Options.Progress, bodies: o.Options.Bodies}
+	if o.Layout.Verbatim != nil && o.Sessions == nil && !o.Options.Deep {
+		st.lacks = o.Options.Lacks
+	}
 	about := o.DB.About()
 	st.facts.Path, st.facts.Bytes, st.facts.Identity = about.Name, about.Bytes, about.Identity
 	st.facts.Writer, st.facts.WriterName = about.Writer, about.WriterName
@@ -100,6 +105,7 @@ func (o Open) readOf(ctx context.Context, c *catalog) (*logStore, error) {
 		return nil, err
 	}
 	st.groupHeads()
+	st.leaveLacking()
 	if !whole || st.alone {
 		return st, nil
 	}

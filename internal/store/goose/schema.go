@@ -174,7 +174,7 @@ func (r *reader) buildLayout() *eventlog.Layout {
 			r.findStrays(s)
 			eventlog.DropTimeFaults(s, fieldTime)
 		},
-		Said:  []string{"role", "content_json"},
+		Said: []string{"role", "content_json"}, Verbatim: eventlog.AtMost(2, `"text"`, `"thinking"`), //nolint:mnd // a type and a member
 		Links: listLinks, LinkColumns: []string{"content_json"}, OneID: true,
 		Prepare: r.prepareTables,
 		Write: eventlog.Write{

@@ -272,7 +272,7 @@ func (r *reader) buildLayout() *eventlog.Layout {
 			return r.decodeItem(row.Value, it, body)
 		},
 		Finish: r.finishSession, Relate: r.relateItems,
-		Said: []string{"data"}, Content: withoutTime,
+		Said: []string{"data"}, Content: withoutTime, Verbatim: eventlog.AtMost(1, "thought", "reasoning"),
 		Links: func(row eventlog.Row) []string { return r.listLinks(row.Value) }, LinkColumns: []string{"data"}, OneID: true,
 		Prepare: r.prepareTables, OtherTables: r.digestTasks,
 		Write: writes,

@@ -100,6 +100,9 @@ func (k *Kind) Open(_ context.Context, src *store.Source, opts store.Options) (s
 			l.list, l.facts.Read = only, session.ByIndex
 			break
 		}
+		if opts.Lacks != nil {
+			slices.SortStableFunc(l.list, func(a, b string) int { return l.timeOf(b).Compare(l.timeOf(a)) })
+		}
 		l.list, l.facts.Left = store.KeepNewest(l.list, opts.Newest, func(name string) (size int64, last time.Time) {
 			if info := infos[name]; info != nil {
 				size, last = info.Size(), info.ModTime()
@@ -116,6 +119,7 @@ func (k *Kind) Open(_ context.Context, src *store.Source, opts store.Options) (s
 		}
 		l.root, l.close, l.list, l.path = folder, true, []string{filepath.Base(src.Path)}, filepath.Dir(src.Path)
 	}
+	l.facts.NewestFirst = opts.Lacks != nil && l.piped == nil
 	return l, nil
 }
 
@@ -128,6 +132,13 @@ func (l *logs) sizeOf(name string) int64 {
 		return 0
 	}
 	return info.Size()
+}
+
+func (l *logs) timeOf(name string) (at time.Time) {
+	if info, err := l.root.Stat(name); err == nil {
+		at = info.ModTime()
+	}
+	return at
 }
 
 // Marks is that of a store.Kind: the sizes and the times of the files.
@@ -169,6 +180,10 @@ func (l *logs) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	return func(yield func(*session.Tree, error) bool) {
 		var bytes int64
 		for _, name := range l.list {
+			if l.facts.NewestFirst && filelog.LackWords(ctx, l.opts.Lacks, l.file, name) {
+				bytes += l.sizeOf(name)
+				continue
+			}
 			tree, err := l.readTree(ctx, name)
 			if err != nil && ctx.Err() == nil && l.piped == nil {
 				s := &session.Session{ID: l.idOf(name)}

@@ -129,7 +129,7 @@ func (j *joined) buildLayout(stored table.Schema) *eventlog.Layout {
 			return position, tie
 		},
 		Session: j.sessionOf, Item: j.decodeRow, Finish: tellEncrypted,
-		Said:    []string{fieldData, fieldBranch},
+		Said: []string{fieldData, fieldBranch}, Verbatim: eventlog.AtMost(0, "refusal"),
 		Prepare: j.prepareTables, OtherTables: j.structureSum,
 		Write: eventlog.Write{
 			Insert: j.insertResult, Update: j.updateItem, Renumber: []string{"id"}, OtherTables: j.arrangeBranches,

@@ -219,7 +219,7 @@ func (sc *schema) buildLayout() *eventlog.Layout {
 		Known: sc.knownTables(),
 		Place: sc.events.pickColumns("timestamp"), Order: sc.orderByTime,
 		Session: sc.makeSession, Item: sc.decodeItem, Finish: sc.finishSession,
-		Said: sc.events.pickColumns(saidColumns...), Content: sc.comparedContent,
+		Said: sc.events.pickColumns(saidColumns...), Content: sc.comparedContent, Verbatim: eventlog.AtMost(0),
 		Write: eventlog.Write{Insert: sc.insertResult, Part: sc.insertPart, Update: sc.updateEvent, Session: sc.updateSession, Typed: sc.parseColumnValue},
 	}
 	if sc.isSequenced() {

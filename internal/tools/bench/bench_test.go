@@ -139,6 +139,7 @@ var tables = []struct {
 	{"commands", commandTable},
 	{"stores", storeTables},
 	{"sizes", sizeTables},
+	{"find", findTables},
 	{"start", startTable},
 	{"views", viewTables},
 	{"replay", replayTable},
