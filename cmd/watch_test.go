@@ -26,6 +26,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/campaign"
+	"github.com/sessctl/sessctl/internal/schematest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 )
 
@@ -70,6 +71,7 @@ func startWatch(t *testing.T, args ...string) *watching {
 		for line := range w.lines {
 			t.Errorf("not expected: %s", line)
 		}
+		schematest.RequireValid(t, []byte(strings.Join(w.seen, "\n")))
 	})
 	return w
 }

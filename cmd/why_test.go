@@ -128,7 +128,7 @@ func TestWhyReadsPastedTexts(t *testing.T) {
 			t.Fatalf("%s ends with %d: %v %s", archive.Files[i].Name, code, err, stderr.String())
 		}
 		want, _, _ := strings.Cut(string(archive.Files[i+1].Data), " ")
-		elsewhere := slices.Contains([]string{"authentication", "rate-limited", "overloaded", "too-long"}, want)
+		elsewhere := slices.Contains([]string{"absent", "authentication", "rate-limited", "overloaded", "too-long"}, want)
 		if said.Asked.Kind != want || (said.Verdict == "elsewhere") != elsewhere {
 			t.Errorf("%s: %+v, want %s", archive.Files[i].Name, said, want)
 		}

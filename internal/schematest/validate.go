@@ -101,6 +101,9 @@ func nameOf(first, last any) string {
 	head, _ := first.(map[string]any)
 	end, _ := last.(map[string]any)
 	schema, _ := end["schema"].(string)
+	if head["type"] == "begin" {
+		schema, _ = head["schema"].(string)
+	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(schema, "sessctl."), "/")
 	switch {
 	case head["record"] == "repair":
@@ -109,7 +112,7 @@ func nameOf(first, last any) string {
 		return "canonical"
 	case (head["type"] == "note" || head["type"] == "error") && head["message"] != nil:
 		return "message"
-	case strings.HasPrefix(schema, "sessctl.") && end["type"] == "summary":
+	case strings.HasPrefix(schema, "sessctl.") && (head["type"] == "begin" || end["type"] == "summary"):
 		return name + "-line"
 	case strings.HasPrefix(schema, "sessctl."):
 		return name

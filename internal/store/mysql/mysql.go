@@ -75,11 +75,11 @@ var ofServer = map[bool]string{
 // reading begins a snapshot.
 var reading = []string{"rollback", "set transaction isolation level repeatable read", "start transaction with consistent snapshot, read only"}
 
-// ours are the connections of this process, by address and number, those that were closed included;
-// opening is locked for reading while one is opened and not yet among them.
+// ours are the numbers of the connections of this process, those that were closed included, by the
+// address of the server; opening is locked while one is opened and not yet among them.
 var (
-	ours    sync.Map
-	opening sync.RWMutex
+	ours    = map[string][]int{}
+	opening sync.Mutex
 )
 
 func dialTarget(ctx context.Context, name string) (*target, connection, error) {
@@ -128,8 +128,8 @@ func Open(ctx context.Context, name string) (*DB, error) {
 
 // openTarget opens a connection with its settings.
 func openTarget(ctx context.Context, name string) (*DB, error) {
-	opening.RLock()
-	defer opening.RUnlock()
+	opening.Lock()
+	defer opening.Unlock()
 	t, conn, err := dialTarget(ctx, name)
 	if err != nil {
 		return nil, err
@@ -138,8 +138,12 @@ func openTarget(ctx context.Context, name string) (*DB, error) {
 	version := ""
 	err = db.queryTexts(ctx, "select version(), connection_id()", func(row []string) error {
 		version = row[0]
-		ours.Store(db.address+"#"+row[1], true)
-		return nil
+		number, err := strconv.Atoi(row[1])
+		if n := len(ours[db.address]); n > 0 && number <= ours[db.address][n-1] { // the server was started anew, and counts anew
+			ours[db.address] = nil
+		}
+		ours[db.address] = append(ours[db.address], number)
+		return err
 	})
 	if err == nil {
 		err = db.execAll(ctx, append(slices.Clone(settings), ofServer[strings.Contains(version, "MariaDB")])...)
@@ -186,13 +190,13 @@ func (db *DB) readWriter(ctx context.Context) error {
 	defer opening.Unlock()
 	others := 0
 	err = db.queryTexts(ctx, "show processlist", func(row []string) error {
-		id, user, database, command := row[0], row[1], row[3], row[4]
-		_, own := ours.Load(db.address + "#" + id)
+		user, database, command := row[1], row[3], row[4]
+		number, err := strconv.Atoi(row[0])
 		server := command == "Daemon" || strings.HasPrefix(command, "Binlog Dump") || user == "event_scheduler" || user == "unauthenticated user"
-		if !own && !server && (database == "" || strings.EqualFold(database, db.database)) {
+		if !slices.Contains(ours[db.address], number) && !server && (database == "" || strings.EqualFold(database, db.database)) {
 			others++
 		}
-		return nil
+		return err
 	})
 	if err == nil && others == 0 {
 		db.writer = session.WriterDead

@@ -112,7 +112,7 @@ func TestDatabasesThatCannotBeRead(t *testing.T) {
 		{"no host", "mysql://nobody@no-such-host.invalid/x", "cannot be reached"},
 		{"no database", urlOf("root", "absent"), "does not exist"},
 		{"no role", urlOf("absent", "mysql"), "does not let this role in"},
-		{"no tables", empty, "sessctl reads those of Google ADK and Spring AI Session on such a server"},
+		{"no tables", empty, "sessctl reads those of Google ADK, the OpenAI Agents SDK and Spring AI Session on such a server"},
 		{"another program's", database(t, "create table sessions (id int primary key, name text)"), "has no tables in which a runtime keeps its sessions"},
 		{"views", views, "is a view"},
 		{"no keys", keyless, "no primary key"},
