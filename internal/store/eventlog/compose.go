@@ -101,7 +101,7 @@ func (d *difference) markDifferences(write *Write) bool {
 			d.anew[i] = !stands || at < last || i > 0 && d.anew[i-1]
 		default:
 			tied := i > 0 && write.Tied(d.Items[i-1].Is.Position, it.Is.Position)
-			d.anew[i] = !it.Stays() || !write.Tied(it.Was.Position, it.Is.Position) || tied && (d.anew[i-1] || !comesBehind(it, &d.Items[i-1]))
+			d.anew[i] = !it.Stays() || !write.Tied(it.Was.Position, it.Is.Position) && !write.keepsNumber(it) || tied && (d.anew[i-1] || !write.comesBehind(it, &d.Items[i-1]))
 		}
 		last = max(last, at)
 	}
@@ -109,11 +109,23 @@ func (d *difference) markDifferences(write *Write) bool {
 }
 
 // comesBehind reports whether an event has a higher number than another one, wherever it was.
-func comesBehind(it, other *change.Item) bool {
-	if at, before := it.Was.Position, other.Was.Position; at != before || it.Moves || other.Moves {
+func (w *Write) comesBehind(it, other *change.Item) bool {
+	if at, before := w.numbered(it), w.numbered(other); at != before || it.Moves || other.Moves {
 		return at > before
 	}
 	return it.At > other.At
+}
+
+// numbered is the place of an event with the number that it is stored with.
+func (w *Write) numbered(it *change.Item) int64 {
+	if w.keepsNumber(it) {
+		return it.Is.Position
+	}
+	return it.Was.Position
+}
+
+func (w *Write) keepsNumber(it *change.Item) bool {
+	return w.SameNumber != nil && w.SameNumber(it.Was.Position, it.Is.Position)
 }
 
 func (w *Write) isTied(before, at int64) bool { return w.Tied != nil && w.Tied(before, at) }

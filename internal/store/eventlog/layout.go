@@ -200,6 +200,10 @@ type Write struct {
 	// Without Renumber it is the ids of rows that do, which stay: such a place is no value.
 	Tied func(before, at int64) bool
 
+	// SameNumber, where it is not nil, reports of two places whether the numbers are the same in both:
+	// then an event that gets another time keeps its number, if this puts it where it is to be.
+	SameNumber func(before, at int64) bool
+
 	// Session changes the row of a session of which an event or a run changed, came or went:
 	// what a plan sets in it is there. May be nil where nothing does.
 	Session func(r *docedit.Row, c *change.Session) error

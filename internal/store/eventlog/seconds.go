@@ -82,3 +82,6 @@ func DropTimeFaults(s *session.Session, name string) {
 
 // SameSecond is Write.Tied of such a store.
 func SameSecond(before, at int64) bool { return before>>SecondBits == at>>SecondBits }
+
+// SameRow is Write.SameNumber of such a store.
+func SameRow(before, at int64) bool { return before&rowMask == at&rowMask && at&rowMask != rowMask }

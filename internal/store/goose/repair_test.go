@@ -1,7 +1,9 @@
 package goose_test
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -194,5 +196,34 @@ func TestSwapped(t *testing.T) {
 	}
 	if t.Logf("%d damages, of a part %d were repaired", n, repaired); repaired == 0 {
 		t.Error("nothing was repaired")
+	}
+}
+
+// TestMillisecondsBesideAnAddedResult: a text whose time counts milliseconds is the first part of the
+// answer that asked the sub-agent, which lacks a result. It stays where it is, with its number.
+func TestMillisecondsBesideAnAddedResult(t *testing.T) {
+	const (
+		blanks = `update messages set content_json = '[{"type":"text","text":" "}]' where id = 6`
+		counts = "update messages set created_timestamp = created_timestamp * 1000 where id = 8"
+		stays  = "select id || ' ' || session_id || ' ' || created_timestamp from messages where id < 78 and id <> 6 order by id"
+	)
+	for _, damages := range [][]string{{blanks + "; " + counts}, {blanks, counts}, {counts, blanks}} {
+		path := filepath.Join(t.TempDir(), "sessions.db")
+		if err := goosetest.Build(path, 15, player.PlayUntil(667, 353), player.Play(player.RandomProgram(668, 1), 668)); err != nil {
+			t.Fatal(err)
+		}
+		before := storetest.Query(t, path, stays)
+		for _, damage := range damages {
+			storetest.Change(t, path, damage)
+			if _, receipt, err := repairtest.Repair(path); err != nil || receipt == nil {
+				t.Fatalf("%q: %v, %v", damage, receipt, err)
+			}
+			if err := errors.Join(os.Remove(path+".backup"), os.Remove(path+".receipt.json")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if now := storetest.Query(t, path, stays); !slices.Equal(now, before) {
+			t.Errorf("%q: %q, want %q", damages, now, before)
+		}
 	}
 }

@@ -180,7 +180,7 @@ func (r *reader) buildLayout() *eventlog.Layout {
 		Write: eventlog.Write{
 			Insert: insert, Part: partRow, Update: updateMessage,
 			Renumber: []string{"id"},
-			Tied:     eventlog.SameSecond,
+			Tied:     eventlog.SameSecond, SameNumber: eventlog.SameRow,
 		},
 	}
 }

@@ -244,7 +244,7 @@ func (f *finder) spanRun(p *run) {
 func (f *finder) answerWith(maker *placed) (at int) {
 	for at = maker.at; at > 0; at-- {
 		before := f.byRow[at-1]
-		if before.Home != "" || !eventlog.SameSecond(before.Position, maker.Position) || before.Role != session.Assistant && before.Role != session.Tool {
+		if before.Home != "" || !storedTogether(before, maker) || before.Role != session.Assistant && before.Role != session.Tool {
 			break
 		}
 		if before.Role == session.Assistant && len(before.Calls) == 0 {
@@ -252,6 +252,11 @@ func (f *finder) answerWith(maker *placed) (at int) {
 		}
 	}
 	return at
+}
+
+// storedTogether reports whether two messages are of one second, as goose reads it or as it is meant.
+func storedTogether(a, b *placed) bool {
+	return eventlog.SameSecond(a.Position, b.Position) || !a.Time.IsZero() && a.Time.Unix() == b.Time.Unix()
 }
 
 // rowBefore is the last row before those that a run can have: what a person asked its caller,
