@@ -330,7 +330,7 @@ func (f *findable) rewrite(path string, rng *rand.Rand) error {
 	case err != nil || rng.IntN(2) == 0:
 		return err
 	case info.IsDir():
-		return filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
+		return filepath.WalkDir(path, func(name string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(name, ".jsonl") {
 				return err
 			}

@@ -151,10 +151,9 @@ type rowReader struct {
 }
 
 func (r *rowReader) readRow(rowid int64, values []driver.Value) error {
-	w := row{id: rowid}
+	w := row{id: rowid, from: len(r.batch.json)}
 	var id, summary, usage string
 	var document []byte
-	w.from = len(r.batch.json)
 	for i, name := range r.columns {
 		v := values[i]
 		switch name {
