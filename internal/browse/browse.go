@@ -129,7 +129,11 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.width, m.height = msg.Width, msg.Height
 		m.reprint()
 	case tea.KeyPressMsg:
-		return m, m.pressKey(msg)
+		return m, m.press(msg.String(), msg.Text)
+	case tea.MouseClickMsg:
+		return m, m.click(msg)
+	case tea.MouseWheelMsg:
+		m.turnWheel(msg)
 	case tea.PasteMsg:
 		if m.prompt != nil {
 			m.prompt.text += strings.Join(strings.Fields(msg.Content), " ")

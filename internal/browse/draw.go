@@ -90,9 +90,9 @@ func (m *Model) View() tea.View {
 			lines[len(lines)-len(note)+i] = ui.Truncate(line, m.width)
 		}
 	}
-	lines = append(lines, ui.Truncate(m.status(), m.width), ui.Dim.Render(ui.Truncate(m.keyLine(), m.width)))
+	lines = append(lines, ui.Truncate(m.status(), m.width), ui.Dim.Render(ui.Truncate(footLine(m.footKeys()), m.width)))
 	v := tea.NewView(strings.Join(lines, "\n"))
-	v.AltScreen, v.WindowTitle = true, "sessctl browse"
+	v.AltScreen, v.WindowTitle, v.MouseMode = true, "sessctl browse", tea.MouseModeCellMotion
 	return v
 }
 

@@ -27,19 +27,20 @@ type prompt struct {
 	changed   func(text string) // with every letter; may be nil
 }
 
-// pressKey does what a key means where it was pressed.
-func (m *Model) pressKey(msg tea.KeyPressMsg) tea.Cmd {
-	key := msg.String()
+// press does what a key means where it was pressed; text is what it types.
+func (m *Model) press(key, text string) tea.Cmd {
 	m.note = ""
 	switch {
 	case key == "ctrl+c":
 		m.prompt = nil
 		return m.interrupt()
 	case m.prompt != nil:
-		return m.typeKey(key, msg.Text)
-	case m.page == nil && m.plan == nil && m.moveIn(key):
-		return nil
-	case m.page != nil && m.page.scroll(key, m.bodyHeight()), m.plan != nil && m.page == nil && m.plan.text.scroll(key, m.bodyHeight()):
+		return m.typeKey(key, text)
+	case m.page != nil || m.plan != nil:
+		if m.scrollText(key) {
+			return nil
+		}
+	case m.moveIn(key):
 		return nil
 	}
 	for _, b := range slices.Concat(m.bindings(), everywhere) {
@@ -48,6 +49,14 @@ func (m *Model) pressKey(msg tea.KeyPressMsg) tea.Cmd {
 		}
 	}
 	return nil
+}
+
+// scrollText scrolls the page or the plan on the screen.
+func (m *Model) scrollText(key string) bool {
+	if m.page != nil {
+		return m.page.scroll(key, m.bodyHeight())
+	}
+	return m.plan.text.scroll(key, m.bodyHeight())
 }
 
 // moveIn moves the cursor of the list on the screen.
@@ -59,10 +68,12 @@ func (m *Model) moveIn(key string) bool {
 	}
 	o := m.top()
 	if o.inTree {
-		return o.tree.move(key, len(o.agents), m.bodyHeight()-1)
+		return o.moveTree(key)
 	}
 	return o.moveCursor(key)
 }
+
+func (o *opened) moveTree(key string) bool { return o.tree.move(key, len(o.agents), o.size.height-1) }
 
 // typeKey takes a key for the line that is typed.
 func (m *Model) typeKey(key, text string) tea.Cmd {
@@ -105,18 +116,30 @@ func (m *Model) bindings() []binding {
 	return listKeys
 }
 
-// keyLine is the foot: what the most used keys do.
-func (m *Model) keyLine() string {
-	end, line := "? keys  q leave", ""
+// footGap is between the words at the foot.
+const footGap = "  "
+
+// footKeys are the most used keys, as many as there is room for at the foot.
+func (m *Model) footKeys() (list []binding) {
+	end := []binding{{keys: []string{"?"}, word: "keys"}, {keys: []string{"q"}, word: "leave"}}
 	if m.page != nil || m.plan != nil || len(m.open) > 0 {
-		end = "esc back  " + end
+		end = slices.Insert(end, 0, binding{keys: []string{"esc"}, word: "back"})
 	}
 	for _, b := range m.bindings() {
-		if word := b.keys[0] + " " + b.word + "  "; b.word != "" && ui.Width(line+word+end) <= m.width {
-			line += word
+		if b.word != "" && ui.Width(footLine(slices.Concat(list, []binding{b}, end))) <= m.width {
+			list = append(list, b)
 		}
 	}
-	return line + end
+	return append(list, end...)
+}
+
+// footLine is the foot: what keys do.
+func footLine(list []binding) string {
+	words := make([]string, len(list))
+	for i, b := range list {
+		words[i] = b.keys[0] + " " + b.word
+	}
+	return strings.Join(words, footGap)
 }
 
 // showKeys lists all keys of the screen.
