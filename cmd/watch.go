@@ -33,8 +33,8 @@ has the store open. Where a store has an index, only the sessions that changed
 are read, and all of them every five minutes (--every).
 
 The system tells when files change; databases on a server, and files of which it
-does not tell, are looked at every second (--poll). Stores that are not there yet
-when it starts are not found later.
+does not tell, are looked at every second (--poll). Stores that come later to the
+folders, patterns or usual places are found within a minute.
 
 ` + exitStatus("never: it goes on until it is interrupted", int(problem.Unreadable), exitInterrupted),
 		Example: `  sessctl watch
@@ -89,6 +89,13 @@ func runWatch(ctx context.Context, p *program, args []string) error {
 		Sign:   registry.OpenSign,
 		Glance: func(ctx context.Context, path string) (watch.Glance, error) { return glanceAt(ctx, path, c.Store) },
 	}
+	named := slices.Equal(paths, args)
+	if !named {
+		opts.Find = func(ctx context.Context) []string {
+			found, _, _ := run.silentProgram().expandArguments(registry.InOneRun(ctx), args)
+			return found
+		}
+	}
 	if opts.Poll == 0 {
 		opts.Poll = time.Second
 	}
@@ -102,7 +109,7 @@ func runWatch(ctx context.Context, p *program, args []string) error {
 		p.printNote("metrics are at http://%v/metrics", at)
 	}
 	print := render.WatchOptions{
-		Screen: p.out, Tool: thisTool(), Home: p.home, Quiet: c.Quiet, Several: len(paths) > 1, Least: p.leastSeverity(), Most: int(c.MaxFindings),
+		Screen: p.out, Tool: thisTool(), Home: p.home, Quiet: c.Quiet, Several: len(paths) > 1 || !named, Least: p.leastSeverity(), Most: int(c.MaxFindings),
 		Unread: func(path string, err error) render.Unread {
 			u := unreadStore(path, err)
 			u.Message, u.Next = p.hideSecrets(u.Message), p.hideSecrets(u.Next)
@@ -148,6 +155,9 @@ func (run *checkRun) lookAt(ctx context.Context, paths []string, path string, of
 	one, settings := *run, *run.config
 	one.program, one.asked = run.silentProgram(), &of
 	one.config, settings.Session = &settings, of.Only
+	if !slices.Contains(paths, path) { // it came later
+		paths = append(slices.Clone(paths), path)
+	}
 	if one.setWanted(of.Only); of.Only == "" {
 		one.keep = of.Keep
 	}

@@ -167,6 +167,23 @@ func TestWatchTellsWhatIsNewAndGone(t *testing.T) {
 
 // A file may be deleted, made again, replaced and locked: the findings are those of what is there, and
 // what cannot be read is told once.
+func TestWatchFindsStoresThatComeLater(t *testing.T) {
+	path := agentStore(t)
+	folder := t.TempDir()
+	if err := os.CopyFS(filepath.Join(folder, "one"), os.DirFS(filepath.Dir(path))); err != nil {
+		t.Fatal(err)
+	}
+	w := startWatch(t, filepath.Join(folder, "*", "*.db"), "--every", "1s")
+	w.expect(`watching .*one/session\.db: docker agent, 2 sessions`, `new .*SC701.*in .*one/session\.db`)
+	if err := os.CopyFS(filepath.Join(folder, "two"), os.DirFS(filepath.Dir(path))); err != nil {
+		t.Fatal(err)
+	}
+	w.expect(`watching .*two/session\.db: docker agent, 2 sessions`, `new .*SC701.*in .*two/session\.db`)
+	w.rest()
+	change(t, filepath.Join(folder, "two", "session.db"), stowResult, dropResult)
+	w.expect(`new .*SC716.*in .*two/session\.db`)
+}
+
 func TestWatchOutlivesItsFile(t *testing.T) {
 	path := agentStore(t)
 	w := startWatch(t, path)

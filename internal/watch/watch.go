@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,6 +22,8 @@ type Glance struct {
 // Options say what is watched, and how.
 type Options struct {
 	Stores []string
+	// Find are the stores that there are by now: those that came later are watched, too. nil for none.
+	Find   func(ctx context.Context) []string
 	Check  func(ctx context.Context, path string, of Part) (*Look, error)
 	Glance func(ctx context.Context, path string) (Glance, error)
 	Files  func(path string) []string // of a store, with those that are written beside it; nil for none
@@ -40,7 +43,7 @@ const (
 	longest = 500 * time.Millisecond // that a burst goes on
 	share   = 9                      // checks that follow each other take a tenth of the time
 	soonest = 2 * time.Second        // between looks at who has a store open
-	latest  = time.Minute            // and between other looks that follow each other
+	latest  = time.Minute            // and between other looks that follow each other, and for new stores
 )
 
 // mostBusy is how often in a row a store may be locked before that is told: it passes.
@@ -81,12 +84,11 @@ func Run(ctx context.Context, opts Options) error {
 	var failed error
 	readable := false
 	for _, path := range opts.Stores {
-		s := &one{path: path, subscriber: w.notes.subscribe(), ask: opts.Sign(path)}
-		stores = append(stores, s)
-		w.listen(ctx, s)
-		if err := w.checkStore(ctx, s); err != nil {
+		s, err := w.beginStore(ctx, path)
+		if err != nil {
 			return err
 		}
+		stores = append(stores, s)
 		readable = readable || s.unread == nil
 		failed = errors.Join(failed, s.unread)
 	}
@@ -99,8 +101,47 @@ func Run(ctx context.Context, opts Options) error {
 	for _, s := range stores {
 		all.Go(func() { stop(w.follow(ctx, s)) })
 	}
+	if opts.Find != nil {
+		all.Go(func() {
+			stop(w.findStores(ctx, func(s *one) { all.Go(func() { stop(w.follow(ctx, s)) }) }))
+		})
+	}
 	all.Wait()
 	return context.Cause(ctx)
+}
+
+// beginStore checks a store for the first time.
+func (w *watcher) beginStore(ctx context.Context, path string) (*one, error) {
+	s := &one{path: path, subscriber: w.notes.subscribe(), ask: w.Sign(path)}
+	w.listen(ctx, s)
+	return s, w.checkStore(ctx, s)
+}
+
+// findStores looks for stores that were not there before, for at most a twentieth of the time.
+func (w *watcher) findStores(ctx context.Context, follow func(s *one)) error {
+	known := slices.Clone(w.Stores)
+	timer := time.NewTimer(min(latest, w.Every))
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C:
+		}
+		start := w.Now()
+		for _, path := range w.Find(ctx) {
+			if slices.Contains(known, path) {
+				continue
+			}
+			known = append(known, path)
+			s, err := w.beginStore(ctx, path)
+			if err != nil {
+				return err
+			}
+			follow(s)
+		}
+		timer.Reset(max(min(latest, w.Every), 20*w.Now().Sub(start)))
+	}
 }
 
 // follow checks a store when the system tells of it, or when its time has come.

@@ -160,6 +160,23 @@ func databaseOf(at string) string {
 	return strings.TrimPrefix(u.Path, "/")
 }
 
+// waitUntilGone waits until the server has noticed that a client has closed its connection, who else is
+// another client.
+func waitUntilGone(number int64) {
+	watcher, err := sql.Open("mysql", dsn(server.folder, "root", "mysql"))
+	if err != nil {
+		return
+	}
+	defer func() { _ = watcher.Close() }()
+	for range 500 {
+		var there int
+		if err := watcher.QueryRow("select count(*) from information_schema.processlist where id = ?", number).Scan(&there); err != nil || there == 0 {
+			return
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
 // asRole names a database for another role.
 func asRole(at, role string) string { return strings.Replace(at, "root@", role+"@", 1) }
 
@@ -188,8 +205,15 @@ func dialTarget(t testing.TB, at string) *sql.Conn {
 func execute(t testing.TB, at string, statements ...string) (value string) {
 	t.Helper()
 	conn := dialTarget(t, at)
-	defer func() { _ = conn.Close() }()
 	ctx := context.Background()
+	var number int64
+	if err := conn.QueryRowContext(ctx, "select connection_id()").Scan(&number); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = conn.Close()
+		waitUntilGone(number)
+	}()
 	if _, err := conn.ExecContext(ctx, "set sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT,NO_AUTO_VALUE_ON_ZERO', group_concat_max_len = 10000000"); err != nil {
 		t.Fatal(err)
 	}
