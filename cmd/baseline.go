@@ -66,7 +66,11 @@ func (run *checkRun) asksItself() bool {
 // to write, nil without one. With an error the baseline was not written, and the
 // exit code says so.
 func (run *checkRun) finishBaseline(ctx context.Context, args []string, file *atomicfile.File) (end render.Ending, err error) {
-	end.Next = nextCommands(args, run.results)
+	if end.Next = nextCommands(args, run.results); len(end.Next) > 0 && run.config.Format == "text" && run.keyboard() != nil {
+		if result, _ := foremostFinding(run.results); result.Store.Path != "-" {
+			end.Next = append(end.Next[:min(2, len(end.Next))], render.Command{Line: "sessctl browse " + shell.Path(result.Store.Path), Why: "all of it on the whole screen"})
+		}
+	}
 	switch {
 	case file != nil:
 		if end.Baseline, err = run.writeBaseline(ctx, file); err == nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -61,10 +62,19 @@ STORE is what ` + "`sessctl check`" + ` takes, but for standard input. It needs 
 	return cmd
 }
 
-// browseStores runs the browser at a terminal.
-func (p *program) browseStores(ctx context.Context, args []string) error {
+// keyboard is where keys come from at a terminal that can show the browser, nil at any other place.
+func (p *program) keyboard() io.Reader {
 	in, ok := p.stdin.(*interruptible)
 	if !ok || !ui.IsTerminal(in.r) || !p.out.Terminal || p.out.Dumb {
+		return nil
+	}
+	return in.r
+}
+
+// browseStores runs the browser at a terminal.
+func (p *program) browseStores(ctx context.Context, args []string) error {
+	keyboard := p.keyboard()
+	if keyboard == nil {
 		return problem.New(problem.Usage, "`sessctl ls` and `sessctl view` print the same for pipes.", "`sessctl browse` needs a terminal that can move its cursor")
 	}
 	b := browser{program: p, changed: &atomic.Bool{}}
@@ -95,7 +105,7 @@ func (p *program) browseStores(ctx context.Context, args []string) error {
 	defer surviveClosedPipes()()
 	ctx = registry.WithPassword(ctx, func(string) (string, error) { return "", nil })
 	err = browse.Run(ctx, browse.Options{
-		Program: b, Stores: paths, Home: p.home, Hide: p.hideSecrets, Color: p.out.Color, Watch: 2 * time.Second, In: in.r, Out: p.stdout,
+		Program: b, Stores: paths, Home: p.home, Hide: p.hideSecrets, Color: p.out.Color, Watch: 2 * time.Second, In: keyboard, Out: p.stdout,
 	})
 	if err != nil && b.changed.Load() {
 		return &problem.Error{

@@ -28,7 +28,7 @@ func TestColorAtATerminal(t *testing.T) {
 	} {
 		person, program := pseudoTerminal(t)
 		c := exec.Command("sessctl", "check", path)
-		c.Stdout, c.Env = program, strings.Fields(env)
+		c.Stdin, c.Stdout, c.Env = program, program, strings.Fields(env)
 		shown := make(chan string)
 		go func() {
 			all, _ := io.ReadAll(person) // until the program's end is closed, which is an error
@@ -38,6 +38,8 @@ func TestColorAtATerminal(t *testing.T) {
 		_ = program.Close()
 		if got := <-shown; c.ProcessState.ExitCode() != 1 || !strings.Contains(got, want) || strings.Contains(want, "\x1b") != strings.Contains(got, "\x1b") {
 			t.Errorf("%s: code %d\n%q", env, c.ProcessState.ExitCode(), got)
+		} else if strings.Contains(got, "sessctl browse "+path) != strings.HasPrefix(env, "TERM=xterm") { // where it can be shown
+			t.Errorf("%s: %q", env, got)
 		}
 	}
 }

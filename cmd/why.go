@@ -529,6 +529,9 @@ func (w *whyRun) printDiagnosis(d *why.Diagnosis, failed error) error {
 		code = exitCode(failed)
 	}
 	opts := render.WhyOptions{Screen: w.out, Tool: thisTool(), Home: w.home, Quiet: w.config.Quiet, ExitCode: code}
+	if d.Store != nil && d.Store.Path != "-" && w.keyboard() != nil {
+		opts.Browse = "sessctl browse " + shell.Path(d.Store.Path)
+	}
 	printer := render.PrintDiagnosis
 	if w.config.Format == "json" {
 		printer = machine.PrintDiagnosis

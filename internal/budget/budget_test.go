@@ -19,7 +19,7 @@ import (
 
 // What holds for everything.
 const (
-	productLines = 117_300 // of Go without tests
+	productLines = 117_400 // of Go without tests
 	supportLines = 9_200   // of what only tests and tools use
 	fileLines    = 600
 	packageNames = 200 // constants, variables, types and functions of a package

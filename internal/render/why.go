@@ -26,6 +26,7 @@ type WhyOptions struct {
 	Home     string // the folder that ~ stands for
 	Quiet    bool
 	ExitCode int
+	Browse   string // the command that shows the session on the whole screen, "" where none can
 }
 
 // headlines are the first line of a diagnosis.
@@ -361,6 +362,9 @@ func (p *whyPage) nextBlocks() document.Document {
 		doc = append(doc, document.Gap{}, document.Commands{Lead: p.leadSentence(), List: list})
 		if p.Repair.Undo != "" {
 			doc = append(doc, document.Commands{Lead: "To go back:", List: []document.Command{{Line: p.Repair.Undo}}})
+		}
+		if p.Browse != "" {
+			doc = append(doc, document.Commands{Lead: "To look at it first:", List: []document.Command{{Line: p.Browse}}})
 		}
 	}
 	if p.Verdict == why.Ambiguous {
