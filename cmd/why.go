@@ -335,6 +335,7 @@ func (w *whyRun) chooseCandidate(d *why.Diagnosis) error {
 		}
 	case asked != nil && len(list) > 1:
 		d.Verdict, d.Candidates = why.Ambiguous, list
+		d.NoteAbsent(&list[0])
 	case asked != nil:
 		d.Session, d.Chosen = &list[0], why.Named
 	default:
