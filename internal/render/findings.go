@@ -78,12 +78,15 @@ func FindingLines(findings []*check.Finding, width int) document.Document {
 	}
 	return FindingBlocks(findings, width, func(f *check.Finding) document.Finding {
 		line := NewFinding(f, "", f == answers[rootOf(f)])
-		line.Brief, line.Message = true, document.Words(firstSentence(ui.Clean(SaidMessage(f))))
+		line.Brief, line.Message = width >= narrow, document.Words(firstSentence(ui.Clean(SaidMessage(f))))
 		line.Place = ui.Truncate(line.Place, max(mostPlace, lipgloss.Width(ui.Clean(rules.ShortID(f.Session)))+mostPlace/2))
 		line.Consequences = line.Consequences[:min(1, len(line.Consequences))]
 		return line
 	})
 }
+
+// narrow is a screen on which nothing of a message fits beside its rule and place, in columns.
+const narrow = 64
 
 // mostPlace is what a place takes of a line, in columns, unless its id is longer.
 const mostPlace = 24
