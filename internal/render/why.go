@@ -82,7 +82,7 @@ type whyPage struct {
 
 func (p *whyPage) headlineSpan() document.Span {
 	switch {
-	case p.Verdict == why.Resumes && p.Asked != nil:
+	case p.Verdict == why.Resumes && p.Asked != nil && p.Asked.Kind != errtext.Unknown: // else only a call was named
 		return Span(document.Good, "sessctl finds nothing in this session that causes this error.")
 	case p.Verdict == why.Damaged && p.Store == nil:
 		return Span(document.Bad, "sessctl cannot read this as a session store.")
