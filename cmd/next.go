@@ -31,12 +31,11 @@ func nextCommands(args []string, results []*check.Result) []render.Command {
 	}
 	next := []render.Command{explain}
 	switch {
-	case f.Root == nil:
-	case result.Against:
+	case f.Root != nil && result.Against:
 		next = append(next, render.Command{Line: shell.ViewCommand(path, result.ShortID(f.Root.ID)), Why: "the session as it is"})
-	case f.Root.Outlook == check.Resumes: // so that why finds nothing
+	case f.Root != nil && f.Root.Outlook == check.Resumes: // so that why finds nothing
 		next[0] = render.Command{Line: shell.ViewCommand(path, result.ShortID(f.Root.ID)), Why: "the session, and what was found in it"}
-	default:
+	case f.Root != nil:
 		next[0] = render.Command{Line: shell.SessionCommand("why", path, result.ShortID(f.Root.ID)), Why: "what is wrong, and what to do"}
 	}
 	if result.Recovery != "" { // which goes before a repair

@@ -96,7 +96,7 @@ func runUndo(ctx context.Context, p *program, args []string) error {
 	switch len(found) {
 	case 0:
 		if len(args) == 1 && isFolder(args[0]) {
-			return noRepairOf(args[0])
+			return notAReceipt(args[0], nil)
 		}
 		return problem.New(problem.Unreadable, "`sessctl undo --list` lists the receipts of repairs; a receipt elsewhere has to be named.", "no repair was found that can be undone")
 	case 1:
@@ -350,16 +350,6 @@ func (p *program) printSentence(format string, args ...any) error {
 	return err
 }
 
-// noRepairOf is the error about a store without a receipt that can be undone.
-func noRepairOf(path string) error {
-	if len(receiptsOf(path)) > 0 {
-		return problem.New(problem.Unreadable, "`sessctl undo --list` lists all repairs that are found.", "all repairs of %s are undone: there is nothing to undo", path)
-	}
-	return problem.New(problem.Unreadable, noReceiptBeside, "%s has no repair to undo", path)
-}
-
-const noReceiptBeside = "No receipt was found beside it. `sessctl undo --list` lists those that are found elsewhere."
-
 // notAReceipt is the problem with a file that is none, for what it is. A store that has
 // a repair to undo is no problem.
 func notAReceipt(path string, err error) error {
@@ -369,8 +359,8 @@ func notAReceipt(path string, err error) error {
 	open := slices.DeleteFunc(slices.Clone(receipts), func(r string) bool { return inspectReceipt(r).State == repair.Undone })
 	schema := regexp.MustCompile(`"sessctl\.([a-z]+)/\d+"`).FindSubmatch(start)
 	switch {
-	case strings.HasPrefix(string(start), "SQLite format 3\x00") || schema != nil && string(schema[1]) == "canonical" || len(receipts) > 0:
-		what, next = "a store", noReceiptBeside
+	case isFolder(path) || strings.HasPrefix(string(start), "SQLite format 3\x00") || schema != nil && string(schema[1]) == "canonical" || len(receipts) > 0:
+		what, next = "a store", "No receipt was found beside it. `sessctl undo --list` lists those that are found elsewhere."
 		if strings.Contains(filepath.Base(path), backupMark) {
 			what = "a backup"
 		}
@@ -379,8 +369,10 @@ func notAReceipt(path string, err error) error {
 			return nil
 		case len(open) > 0:
 			next = "Its receipt is " + open[len(open)-1] + ": `sessctl undo " + shell.Path(open[len(open)-1]) + "`."
-		case len(receipts) > 0, what == "a store":
-			return noRepairOf(path)
+		case len(receipts) > 0:
+			return problem.New(problem.Unreadable, "`sessctl undo --list` lists all repairs that are found.", "all repairs of %s are undone: there is nothing to undo", path)
+		case what == "a store":
+			return problem.New(problem.Unreadable, next, "%s has no repair to undo", path)
 		}
 	case schema != nil && string(schema[1]) == "plan":
 		what, next = "a plan", "A plan changes nothing by itself; the repair that carried it out printed the name of its receipt."

@@ -145,11 +145,10 @@ func footLine(list []binding) string {
 // showKeys lists all keys of the screen.
 func (m *Model) showKeys() tea.Cmd {
 	lines := []string{"  ↑ ↓ or k j, pgup pgdown, g G   move"}
-	const wide = 29
 	for _, b := range slices.Concat(m.bindings(), everywhere) {
 		lead := strings.Join(b.keys, " or ")
-		for _, help := range ui.Wrap(b.help, max(m.width-wide-4, wide)) {
-			lines = append(lines, "  "+ui.Pad(lead, wide)+"  "+help)
+		for _, help := range ui.Wrap(b.help, max(m.width-33, 29)) {
+			lines = append(lines, "  "+ui.Pad(lead, 29)+"  "+help)
 			lead = ""
 		}
 	}

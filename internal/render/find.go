@@ -197,8 +197,7 @@ func hitEntry(hit *find.Hit, width int) document.Item {
 	}
 	lead := document.Words(Span(document.Place, place), "  "+ui.Clean(strings.TrimSpace(hit.Agent+" "+what)))
 	if hit.Line != "" { // not left out
-		lead = append(lead, document.Span{Text: "  "})
-		lead = append(lead, markedLine(hit, width-ui.Width(lead.String())-4)...)
+		lead = append(append(lead, document.Span{Text: "  "}), markedLine(hit, width-ui.Width(lead.String())-6)...)
 	}
 	return Entry(lead)
 }

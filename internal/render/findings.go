@@ -85,8 +85,7 @@ func FindingLines(findings []*check.Finding, width int) document.Document {
 	})
 }
 
-// narrow is a screen on which nothing of a message fits beside its rule and place, in columns.
-const narrow = 64
+const narrow = 64 // columns of a screen, below which nothing of a message fits beside its place
 
 // mostPlace is what a place takes of a line, in columns, unless its id is longer.
 const mostPlace = 24

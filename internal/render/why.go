@@ -229,7 +229,7 @@ func (p *whyPage) causeText() string {
 	}
 	text = ui.AsSentence(ui.Clean(text))
 	if len(text) > most {
-		text = cutAfterSentence(text, most)
+		text = cmp.Or(text[:strings.LastIndex(text[:most], ". ")+1], ui.Truncate(text, most)) // the sentences that fit
 	}
 	failed := "the model then believes that " + rules.VerbForm(p.Believed, "this call", "these calls") + " failed."
 	switch {
@@ -239,14 +239,6 @@ func (p *whyPage) causeText() string {
 		text += " (" + p.Masked + " hide this: " + failed + ")"
 	}
 	return text
-}
-
-// cutAfterSentence leaves the sentences that fit into a number of bytes, or a part of the first one.
-func cutAfterSentence(text string, most int) string {
-	if end := strings.LastIndex(text[:most], ". "); end > 0 {
-		return text[:end+1]
-	}
-	return ui.Truncate(text, most)
 }
 
 // whereText is the place, the rule that explains it, and what else is wrong.

@@ -274,16 +274,6 @@ type Masking struct {
 	Refused  bool     // what is sent then is refused all the same
 }
 
-// CountAnswered counts the calls that get an error result, and so seem to have failed.
-func (m *Masking) CountAnswered() (n int) {
-	for i := range m.Invented {
-		if m.Invented[i].Result != "" {
-			n++
-		}
-	}
-	return n
-}
-
 // Masked is a call or a result that the model sees otherwise than it is stored.
 type Masked struct {
 	Item   int    `json:"item"`

@@ -121,8 +121,12 @@ func (d *Diagnosis) Diagnose(in Input) {
 		answer.Error, answer.Item = d.Findings[0].ProviderError, d.Findings[0].Item
 		d.Answer = &answer
 	}
-	if m != nil && !m.Refused && m.CountAnswered() > 0 && (d.Verdict == Refused || d.Verdict == Loses) && d.Answer.Verdict == check.Reject {
-		d.Masked, d.Believed = by.By, m.CountAnswered()
+	if m != nil && !m.Refused && (d.Verdict == Refused || d.Verdict == Loses) && d.Answer.Verdict == check.Reject {
+		for i := range m.Invented {
+			if m.Invented[i].Result != "" {
+				d.Masked, d.Believed = by.By, d.Believed+1
+			}
+		}
 	}
 	if d.NoteAbsent(d.Session); d.Absent == nil {
 		d.Mapped = d.mappedMessage(in.Request)

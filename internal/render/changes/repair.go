@@ -243,8 +243,7 @@ func (r *repairPage) nothingFor(store *session.Store, left []*check.Finding) str
 	return "There is nothing to repair."
 }
 
-// mayBeRunning reports whether a call has no result yet and nobody can tell whether the runtime still
-// works on it: --assume-dead tells.
+// mayBeRunning reports whether a call has no result yet, which may come if the runtime is not dead.
 func mayBeRunning(store *session.Store, left []*check.Finding) bool {
 	return store.Writer == session.WriterUnknown && slices.ContainsFunc(left, func(f *check.Finding) bool {
 		return f.Rule.ID == "SC102" && f.Severity == rules.Warning && f.AllowWords() == nil

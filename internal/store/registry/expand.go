@@ -379,7 +379,7 @@ func DefaultStores(ctx context.Context, home, kind string) ([]string, error) {
 	switch {
 	case len(looked) == 0:
 		return nil, problem.New(problem.Unreadable, next, "stores of kind %s have no usual place", kind)
-	case len(found) == 0 && kind == "": // too many to list
+	case len(found) == 0 && kind == "":
 		return nil, problem.New(problem.Unreadable, next, "no session store found at the %d usual places", len(looked))
 	case len(found) == 0:
 		return nil, problem.New(problem.Unreadable, next, "no session store found (looked at %s)", strings.Join(looked, ", "))
