@@ -33,6 +33,8 @@ func nextCommands(args []string, results []*check.Result) []render.Command {
 	switch {
 	case f.Root != nil && result.Against:
 		next = append(next, render.Command{Line: shell.ViewCommand(path, result.ShortID(f.Root.ID)), Why: "the session as it is"})
+	case f.Root != nil && f.Root.Outlook == check.Resumes: // so that why finds nothing
+		next[0] = render.Command{Line: shell.ViewCommand(path, result.ShortID(f.Root.ID)), Why: "the session, and what was found in it"}
 	case f.Root != nil:
 		next[0] = render.Command{Line: shell.SessionCommand("why", path, result.ShortID(f.Root.ID)), Why: "what is wrong, and what to do"}
 	}

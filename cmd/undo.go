@@ -95,6 +95,9 @@ func runUndo(ctx context.Context, p *program, args []string) error {
 	}
 	switch len(found) {
 	case 0:
+		if len(args) == 1 && isFolder(args[0]) {
+			return notAReceipt(args[0], nil)
+		}
 		return problem.New(problem.Unreadable, "`sessctl undo --list` lists the receipts of repairs; a receipt elsewhere has to be named.", "no repair was found that can be undone")
 	case 1:
 		return p.undoAsking(ctx, found[0])
@@ -356,7 +359,7 @@ func notAReceipt(path string, err error) error {
 	open := slices.DeleteFunc(slices.Clone(receipts), func(r string) bool { return inspectReceipt(r).State == repair.Undone })
 	schema := regexp.MustCompile(`"sessctl\.([a-z]+)/\d+"`).FindSubmatch(start)
 	switch {
-	case strings.HasPrefix(string(start), "SQLite format 3\x00") || schema != nil && string(schema[1]) == "canonical" || len(receipts) > 0:
+	case isFolder(path) || strings.HasPrefix(string(start), "SQLite format 3\x00") || schema != nil && string(schema[1]) == "canonical" || len(receipts) > 0:
 		what, next = "a store", "No receipt was found beside it. `sessctl undo --list` lists those that are found elsewhere."
 		if strings.Contains(filepath.Base(path), backupMark) {
 			what = "a backup"

@@ -144,8 +144,8 @@ func (w *whyRun) takeStores(ctx context.Context, args []string) (rest []string, 
 	if len(args) == 0 {
 		return nil, nil
 	}
-	if len(args) == 2 && args[0] == "-" && meansStore(args[1]) {
-		args = []string{args[1], "-"} // the error, and where to look for it
+	if len(args) == 2 && (args[0] == "-" && meansStore(args[1]) || !meansStore(args[0]) && pathExists(args[1])) {
+		args = []string{args[1], args[0]} // the error, and where to look for it
 	}
 	if args[0] == "-" && len(args) > 1 { // a stream, and what is asked of it
 		w.paths = []string{"-"}
@@ -335,6 +335,7 @@ func (w *whyRun) chooseCandidate(d *why.Diagnosis) error {
 		}
 	case asked != nil && len(list) > 1:
 		d.Verdict, d.Candidates = why.Ambiguous, list
+		d.NoteAbsent(&list[0])
 	case asked != nil:
 		d.Session, d.Chosen = &list[0], why.Named
 	default:

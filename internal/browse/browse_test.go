@@ -130,7 +130,7 @@ func (f *fake) Plan(_ context.Context, store string, ids []string, _ int) (*brow
 	f.asked = append(f.asked, "plan "+strings.Join(ids, ","))
 	return &browse.Proposal{Store: store, Title: "Repair", Text: "the plan\n" + strings.Repeat("  a step\n", 40) + "the end", CarryOut: func(context.Context) (string, error) {
 		f.changed = true
-		return "it is done", nil
+		return "it is done\nUndo with: sessctl undo /" + strings.Repeat("folder/", 30) + "s.db.receipt.json\n", nil
 	}}, nil
 }
 
@@ -215,7 +215,7 @@ func TestKeys(t *testing.T) {
 		{"its steps again", "R f f", []string{"the plan", "a step"}, []string{"the end"}},
 		{"asked before anything is changed", "R a", []string{"Type yes to change s.db: █"}, nil},
 		{"another word", "R a y enter", []string{"Nothing was changed.", "the plan"}, nil},
-		{"carried out", "R a y e s enter", []string{"it is done", "Repair of s.db: result"}, []string{"a apply"}},
+		{"carried out", "R a y e s enter", []string{"it is done", "Repair of s.db: result", "s.db.receipt.json"}, []string{"a apply"}},
 		{"carried out once only", "R a y e s enter a", []string{"it is done"}, []string{"Type yes"}},
 		{"an undo that is refused", "u a y e s enter", []string{"The store is in use. Close it."}, nil},
 		{"back from a plan", "R esc", []string{"Fix the build"}, []string{"the plan"}},
@@ -239,6 +239,15 @@ func TestKeys(t *testing.T) {
 				t.Log("\n" + frame)
 			}
 		})
+	}
+}
+
+// TestKeysAreWhole: what a key does is told on a narrow screen, too.
+func TestKeysAreWhole(t *testing.T) {
+	u := start(t, newFake(t), 80, 30)
+	u.Type("?")
+	if frame := strings.Join(strings.Fields(u.Frame()), " "); strings.Contains(frame, "…") || !strings.Contains(frame, "or of all that are damaged") {
+		t.Error("\n" + u.Frame())
 	}
 }
 

@@ -146,7 +146,11 @@ func footLine(list []binding) string {
 func (m *Model) showKeys() tea.Cmd {
 	lines := []string{"  ↑ ↓ or k j, pgup pgdown, g G   move"}
 	for _, b := range slices.Concat(m.bindings(), everywhere) {
-		lines = append(lines, "  "+ui.Pad(strings.Join(b.keys, " or "), 29)+"  "+b.help)
+		lead := strings.Join(b.keys, " or ")
+		for _, help := range ui.Wrap(b.help, max(m.width-33, 29)) {
+			lines = append(lines, "  "+ui.Pad(lead, 29)+"  "+help)
+			lead = ""
+		}
 	}
 	m.page = &page{title: "Keys", lines: lines}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/sessctl/sessctl/internal/ui"
@@ -106,7 +107,10 @@ func (m *Model) askToCarryOut() tea.Cmd {
 func (m *Model) showOutcome(msg carriedOut) tea.Cmd {
 	p := m.plan
 	p.busy, p.done = false, true
-	lines := strings.Split(strings.TrimRight(msg.said, "\n"), "\n")
+	var lines []string
+	for line := range strings.Lines(msg.said) { // whole: the command that undoes it is there
+		lines = append(lines, strings.Split(lipgloss.Wrap(strings.TrimRight(line, "\n"), max(m.width, 8), ""), "\n")...)
+	}
 	if words := m.hide(errorWords(msg.err)); words != "" {
 		lines = append(lines, ui.WrapWhole(words, m.width)...)
 	}

@@ -195,8 +195,11 @@ func hitEntry(hit *find.Hit, width int) document.Item {
 	if what == "" {
 		what = hit.Part
 	}
-	lead := document.Words(Span(document.Place, place), "  "+ui.Clean(strings.TrimSpace(hit.Agent+" "+what))+"  ")
-	return Entry(append(lead, markedLine(hit, width-ui.Width(lead.String())-4)...))
+	lead := document.Words(Span(document.Place, place), "  "+ui.Clean(strings.TrimSpace(hit.Agent+" "+what)))
+	if hit.Line != "" { // not left out
+		lead = append(append(lead, document.Span{Text: "  "}), markedLine(hit, width-ui.Width(lead.String())-6)...)
+	}
+	return Entry(lead)
 }
 
 // markedLine is the line of a message with what was found in brackets.

@@ -78,12 +78,14 @@ func FindingLines(findings []*check.Finding, width int) document.Document {
 	}
 	return FindingBlocks(findings, width, func(f *check.Finding) document.Finding {
 		line := NewFinding(f, "", f == answers[rootOf(f)])
-		line.Brief, line.Message = true, document.Words(firstSentence(ui.Clean(SaidMessage(f))))
+		line.Brief, line.Message = width >= narrow, document.Words(firstSentence(ui.Clean(SaidMessage(f))))
 		line.Place = ui.Truncate(line.Place, max(mostPlace, lipgloss.Width(ui.Clean(rules.ShortID(f.Session)))+mostPlace/2))
 		line.Consequences = line.Consequences[:min(1, len(line.Consequences))]
 		return line
 	})
 }
+
+const narrow = 64 // columns of a screen, below which nothing of a message fits beside its place
 
 // mostPlace is what a place takes of a line, in columns, unless its id is longer.
 const mostPlace = 24

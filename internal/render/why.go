@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -82,7 +83,7 @@ type whyPage struct {
 
 func (p *whyPage) headlineSpan() document.Span {
 	switch {
-	case p.Verdict == why.Resumes && p.Asked != nil:
+	case p.Verdict == why.Resumes && p.Asked != nil && p.Asked.Kind != errtext.Unknown: // else only a call was named
 		return Span(document.Good, "sessctl finds nothing in this session that causes this error.")
 	case p.Verdict == why.Damaged && p.Store == nil:
 		return Span(document.Bad, "sessctl cannot read this as a session store.")
@@ -106,7 +107,7 @@ func (p *whyPage) factList() document.List {
 	}
 	say("Messages", p.messagesSent())
 	if len(p.Absent) > 0 {
-		say("Note", "No session that was searched has the call ", ui.Clean(rules.JoinFew(p.Absent)), ". This one has damage of the same kind.")
+		say("Note", "No session that was searched has the call ", ui.Clean(rules.JoinFew(p.Absent)), ". "+rules.VerbForm(max(1, len(p.Candidates)), "This one has", "These have")+" damage of the same kind.")
 	}
 	if p.Verdict != why.Ambiguous && (p.Session == nil || p.Verdict == why.Resumes || !p.isExplained()) {
 		for _, s := range p.saidErrors() {
@@ -210,7 +211,7 @@ func (p *whyPage) causeText() string {
 	case p.Verdict == why.NotFound && p.Pasted != nil && p.Pasted.Kind == errtext.Unknown && len(p.Pasted.Text) > most/4:
 		text = "sessctl does not know this error text, and no session has an id or a call that is in it."
 	case p.Verdict == why.NotFound && p.Asked != nil && p.Asked.Kind == errtext.Unknown:
-		text = "No session and no call is called " + rules.JoinFew(p.Asked.IDs) + ", and this is not an error text that sessctl knows."
+		text = "No session and no call is named " + rules.JoinFew(lists.MapEach(p.Asked.IDs, strconv.Quote)) + ", and this is not an error text that sessctl knows."
 	case p.Verdict == why.NotFound && p.Asked != nil && len(p.Asked.Causes()) == 0:
 		text = "No session has an id or a call that is in the text, and no rule of sessctl finds what this error comes from."
 	case p.Verdict == why.NotFound && p.Asked != nil && slices.ContainsFunc(p.Searched, func(s why.Searched) bool { return s.Foreign }):
@@ -229,10 +230,14 @@ func (p *whyPage) causeText() string {
 	}
 	text = ui.AsSentence(ui.Clean(text))
 	if len(text) > most {
-		text = ui.Truncate(text, most)
+		text = cmp.Or(text[:strings.LastIndex(text[:most], ". ")+1], ui.Truncate(text, most)) // the sentences that fit
 	}
-	if p.Masked != "" {
-		text += " (" + p.Masked + " hide this: the model then believes that these calls failed.)"
+	failed := "the model then believes that " + rules.VerbForm(p.Believed, "this call", "these calls") + " failed."
+	switch {
+	case p.Masked != "" && p.Verdict == why.Loses: // the finding says what is sent instead
+		text += " " + ui.AsSentence(failed)
+	case p.Masked != "":
+		text += " (" + p.Masked + " hide this: " + failed + ")"
 	}
 	return text
 }
@@ -286,7 +291,7 @@ func (p *whyPage) answerText() document.Text {
 	case p.Answer.Error == "" && p.Verdict == why.Doubtful:
 		return nil
 	case p.Answer.Error == "":
-		return document.Words(p.Answer.Profile.Name + " refuses it, in words that are not known")
+		return document.Words(p.Answer.Profile.Name + " refuses the request; the text of its error is not known")
 	}
 	return document.Words(Span(document.Code, ui.Truncate(ui.Clean(p.Answer.Error), most)))
 }

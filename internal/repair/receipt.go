@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"strings"
@@ -174,6 +175,9 @@ var ErrNoReceipt = errors.New("not a receipt of a repair")
 func ReadReceipt(path string) (*Receipt, error) {
 	f, err := atomicfile.OpenOwn(path, os.O_RDONLY)
 	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, problem.New(problem.Unreadable, nameAReceipt, "there is no file %s", path)
+		}
 		return nil, problem.New(problem.Unreadable, nameAReceipt, "%s cannot be read: %s", path, problem.Reason(err))
 	}
 	r := &Receipt{State: Pending, path: path, file: f}

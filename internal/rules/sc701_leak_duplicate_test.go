@@ -320,7 +320,7 @@ C<P
 			want: `
 				SC701 error P.4,5
 				kept: quarantine P.4; quarantine P.5`,
-			says: "2 messages are stored here that the run of sub-session C stored, and there, too",
+			says: "2 messages of the run of sub-session C are stored here as well as there",
 		},
 		{
 			name: "a result whose call is at home",

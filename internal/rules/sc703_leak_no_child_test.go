@@ -149,7 +149,7 @@ P
 				SC703 error P.2
 				lossless: split new1 from P for T1 of P.1; move P.2 to new1 at start
 				SC704 warning P.1`,
-			says: "1 message is stored here that the run of sub-session GONE stored, which does not exist",
+			says: "1 message of the run of sub-session GONE is stored here, and that sub-session does not exist",
 		},
 	})
 }

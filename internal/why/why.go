@@ -59,6 +59,7 @@ type Diagnosis struct {
 	Mapped   string           // which stored message the message of the error text is
 	Absent   []string         // calls of the error text that are in none of the sessions
 	Masked   string           // the runtime, or newer versions of it, that hide the error from the user by results of their own; "" for none
+	Believed int              // calls that the model then believes to have failed
 	Repair   *Repair          // nil where there is nothing to repair
 	Next     string           // what to do where that is no command
 	Broken   int              // other sessions of the store that have errors
@@ -120,13 +121,22 @@ func (d *Diagnosis) Diagnose(in Input) {
 		answer.Error, answer.Item = d.Findings[0].ProviderError, d.Findings[0].Item
 		d.Answer = &answer
 	}
-	if m != nil && !m.Refused && by.Result != "" && (d.Verdict == Refused || d.Verdict == Loses) && d.Answer.Verdict == check.Reject {
-		d.Masked = by.By
+	if m != nil && !m.Refused && (d.Verdict == Refused || d.Verdict == Loses) && d.Answer.Verdict == check.Reject {
+		for i := range m.Invented {
+			if m.Invented[i].Result != "" {
+				d.Masked, d.Believed = by.By, d.Believed+1
+			}
+		}
 	}
-	if d.Asked != nil && d.Session.fit.ids == 0 && d.Session.fit.recorded == 0 {
-		d.Absent = d.Asked.IDs
-	} else {
+	if d.NoteAbsent(d.Session); d.Absent == nil {
 		d.Mapped = d.mappedMessage(in.Request)
+	}
+}
+
+// NoteAbsent takes note of the calls of the error text, if the session that fits it best has none.
+func (d *Diagnosis) NoteAbsent(best *Candidate) {
+	if d.Asked != nil && best.fit.ids == 0 && best.fit.recorded == 0 {
+		d.Absent = d.Asked.IDs
 	}
 }
 

@@ -56,7 +56,7 @@ func (d *diffPage) Tree(tree *diff.Tree) error {
 func (d *diffPage) Close(end render.DiffEnd) error {
 	doc := append(d.headOnce(), document.Paragraph(document.Words(tallySentence(&d.DiffOptions, &end.Tally))))
 	if !d.Quiet {
-		doc = append(doc, document.Commands{List: end.Next})
+		doc = append(doc, document.Commands{Lead: "Next:", List: end.Next})
 	}
 	return d.print(doc)
 }

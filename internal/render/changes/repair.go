@@ -49,7 +49,7 @@ func (r *repairPage) Plan(plan *repair.Plan, store *session.Store, left []*check
 	if !plan.IsEmpty() {
 		doc = append(append(doc, r.treeBlocks(plan)...), tallyOf(plan))
 	} else if !r.Quiet {
-		doc = append(doc, render.Say(r.nothingFor(left)))
+		doc = append(doc, render.Say(r.nothingFor(store, left)))
 	}
 	if !r.Quiet {
 		doc = append(doc, r.footBlocks(plan, store, left)...)
@@ -155,6 +155,9 @@ func (r *repairPage) footBlocks(plan *repair.Plan, store *session.Store, left []
 			remain = render.Say("After this repair, ", render.SeverityCounts(left), " will remain (see `"+r.listCommand(left)+"`)")
 		}
 		doc = append(doc, remain, append(refusedStill(left, !plan.IsEmpty()), r.allowableRepairs(left)...))
+		if mayBeRunning(store, left) {
+			doc = append(doc, render.Say("If "+store.Title+" has stopped, --assume-dead repairs what it left unfinished."))
+		}
 	}
 	if plan.IsEmpty() {
 		return doc
@@ -226,8 +229,10 @@ func (r *repairPage) leftOut(list []repair.LeftOut) document.List {
 
 // nothingFor says that there is no plan. Where something is wrong that has no
 // repair, it must not sound as if nothing were.
-func (r *repairPage) nothingFor(left []*check.Finding) string {
+func (r *repairPage) nothingFor(store *session.Store, left []*check.Finding) string {
 	switch {
+	case mayBeRunning(store, left):
+		return "sessctl repairs nothing here while " + store.Title + " may be running."
 	case slices.ContainsFunc(left, func(f *check.Finding) bool {
 		return f.MissingWords(r.Allowed) != nil && (f.Severity > rules.Info || f.IsRefused())
 	}):
@@ -236,6 +241,13 @@ func (r *repairPage) nothingFor(left []*check.Finding) string {
 		return "There is nothing that sessctl can repair."
 	}
 	return "There is nothing to repair."
+}
+
+// mayBeRunning reports whether a call has no result yet, which may come if the runtime is not dead.
+func mayBeRunning(store *session.Store, left []*check.Finding) bool {
+	return store.Writer == session.WriterUnknown && slices.ContainsFunc(left, func(f *check.Finding) bool {
+		return f.Rule.ID == "SC102" && f.Severity == rules.Warning && f.AllowWords() == nil
+	})
 }
 
 // refusedStill names the sessions that do not resume after the repair either, or without one.

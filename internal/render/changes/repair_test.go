@@ -261,7 +261,8 @@ func TestARepairSaysWhoseRequestIsStillRefused(t *testing.T) {
 	}
 	left := []*check.Finding{refused("a"), refused("a"), {Defect: rules.Defect{Rule: catalogue.FindRule("SC015"), Place: session.Place{Session: "b"}}}, refused("c")}
 	opts := render.RepairOptions{Check: "sessctl check s.db"}
-	if got := printed(t, "text", opts, &repair.Plan{}, left, render.Outcome{}); !strings.HasSuffix(got, "The provider refuses the next request of a, c.\n") {
+	if got := printed(t, "text", opts, &repair.Plan{}, left, render.Outcome{}); !strings.HasSuffix(got, "The provider refuses the next request of a, c.\nIf docker agent has stopped, --assume-dead repairs what it left unfinished.\n") ||
+		!strings.Contains(got, "sessctl repairs nothing here while docker agent may be running.") {
 		t.Errorf("got\n%s", got)
 	}
 	left = append(left, refused("d"), refused("e"), refused("f"))

@@ -79,7 +79,7 @@ func (suite *junitSuite) addProperties(r *check.Result) {
 		junitProperty{"sessions", strconv.Itoa(r.Sessions)}, junitProperty{"items", strconv.Itoa(r.Items)},
 	)
 	if judges := render.JudgeList(r.Profiles); judges != "" {
-		suite.Properties = append(suite.Properties, junitProperty{"profiles", "requests judged as by " + judges})
+		suite.Properties = append(suite.Properties, junitProperty{"profiles", "checked against: " + judges})
 	}
 }
 

@@ -76,9 +76,9 @@ func reportParted(p *rules.Pass, s *rules.Subject, pair pairing.Pair, fix rules.
 func followFix(s *rules.Subject, pair pairing.Pair) rules.Fix {
 	before := min(pair.Call.Item, pair.Result.Item) - 1
 	hidden := before >= 0 && s.Items[before].Flags.Has(session.Archived)
-	fix, value := rules.Fix{Title: "send both, as what is before", Safety: rules.Lossless}, strconv.FormatBool(hidden)
+	fix, value := rules.Fix{Title: "send both, like the message before them", Safety: rules.Lossless}, strconv.FormatBool(hidden)
 	if hidden {
-		fix.Title = "send neither, as what is before"
+		fix.Title = "hide both, like the message before them"
 	}
 	for _, half := range []int{pair.Call.Item, pair.Result.Item} {
 		if s.Items[half].Flags.Has(session.Archived) != hidden {

@@ -138,7 +138,7 @@ var faults = []*rules.Rule{
 				found.AddSentence(strconv.Itoa(f.Count) + " lines of the file are so")
 			}
 			if rules.SetDefault(found, f, rules.Lossless); f.Default != nil {
-				found.Fixes[0].Title = "number the lines anew from there on"
+				found.Fixes[0].Title = "renumber the lines from there on"
 			}
 		}),
 	},

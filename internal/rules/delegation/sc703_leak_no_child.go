@@ -44,7 +44,7 @@ func reportHomeless(p *rules.Pass) {
 		}
 		for _, home := range slices.Sorted(maps.Keys(told)) {
 			f, n := told[home], len(told[home].Items)
-			f.Message = rules.CountedNoun(n, "message") + rules.VerbForm(n, " is", " are") + " stored here that the run of sub-session " + rules.ShortID(home) + " stored, which does not exist"
+			f.Message = rules.CountedNoun(n, "message") + " of the run of sub-session " + rules.ShortID(home) + rules.VerbForm(n, " is", " are") + " stored here, and that sub-session does not exist"
 			f.AddSentence("They are sent as if this session's agent had said them")
 			renamed := slices.ContainsFunc(s.Replay.Delegations, func(d *replay.Delegation) bool { // SC704 comes first
 				child, _ := unnamedChild(p, s, d)

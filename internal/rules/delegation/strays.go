@@ -30,7 +30,7 @@ func reportStraysIn(p *rules.Pass, s *rules.Subject, copied bool, homeOf func(*s
 	}
 	if items := away[session.HomeUnknown]; len(items) > 0 {
 		f := p.FindItems(s.Session, items)
-		f.Message = rules.CountedNoun(len(items), "message") + rules.VerbForm(len(items), " is", " are") + " stored here that the run of a sub-session stored, and nothing tells which one"
+		f.Message = rules.CountedNoun(len(items), "message") + " of the run of a sub-session" + rules.VerbForm(len(items), " is", " are") + " stored here, and nothing tells which sub-session"
 		f.SetFix(rules.Manual, "decide whose messages these are")
 		p.Report(f)
 	}
@@ -43,15 +43,15 @@ func reportStraysIn(p *rules.Pass, s *rules.Subject, copied bool, homeOf func(*s
 				f.Severity, child = rules.Warning, "session "+rules.ShortID(home.ID)
 				by = child
 			}
-			f.Message = count + rules.VerbForm(len(items), " is", " are") + " stored here that " + by + " stored, and "
+			f.Message = count + " of " + by + rules.VerbForm(len(items), " is", " are") + " stored here"
 			if copied {
-				f.Message += "there, too"
+				f.Message += " as well as there"
 				f.SetFix(rules.Kept, "remove the copies here, which the receipt keeps; "+child+" has them", rules.QuarantineItems(s.Session, items)...)
 			} else {
-				f.Message += "missing there"
+				f.Message += ", and missing there"
 				f.SetFix(rules.Lossless, "move "+count+" into "+child, bringHome(p, s.Session, home, items)...)
 			}
-			f.AddSentence("They are sent as if this session's agent had said them")
+			f.AddSentence(rules.VerbForm(len(items), "It is sent as if this session's agent had said it", "They are sent as if this session's agent had said them"))
 		})
 	}
 }

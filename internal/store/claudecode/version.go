@@ -18,7 +18,7 @@ type generation struct {
 const (
 	missing     = "[Tool result missing due to internal error]"
 	interrupted = "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown. Check whether it took effect before relying on it or running it again.]"
-	older       = "; versions before 2.1 send it so, and the provider refuses that"
+	older       = "; versions before 2.1 send what is stored, and the provider refuses that"
 )
 
 // generations are in the order of their versions.

@@ -203,7 +203,7 @@ func (r *reader) faultsOf(i int, text []byte) []session.Fault {
 	n, list := &r.nodes[i], r.misfits(i)
 	if n.kind == unread && !r.trouble[i].gone {
 		nothing, name := len(bytes.Trim(text, "\x00 ")) == 0, r.nameLine(i, "")
-		f := session.Fault{Kind: session.Undecodable, Passed: true, Harmless: nothing, Field: name, Detail: r.trouble[i].why + "; Copilot CLI drops the line when it resumes the session"}
+		f := session.Fault{Kind: session.Undecodable, Passed: true, Harmless: nothing, Field: name, Detail: r.trouble[i].why}
 		if n.open && !nothing {
 			f = session.Fault{Kind: session.TornLine, Harmless: true, Field: name, Detail: name + ", the last one, was cut off while it was written. Copilot CLI drops it when it resumes the session."}
 		}

@@ -195,7 +195,7 @@ func readLog(ctx context.Context, file *filelog.Log, id string) (*log, error) {
 		case len(bytes.Trim(at.Text, "\x00")) == 0:
 			l.trouble[i] = &trouble{why: "it holds nothing but NUL bytes"}
 		case !utf8.Valid(at.Text):
-			l.trouble[i] = &trouble{why: "it is no UTF-8"}
+			l.trouble[i] = &trouble{why: "it is not valid UTF-8"}
 		case at.Text[0] == '{' && jsontext.Value(at.Text).IsValid(jsontext.AllowDuplicateNames(true)): // it has no type
 			continue
 		default:

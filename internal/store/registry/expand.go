@@ -375,10 +375,12 @@ func DefaultStores(ctx context.Context, home, kind string) ([]string, error) {
 			found = append(found, l.Path)
 		}
 	}
-	const next = "Name the store on the command line. `sessctl stores` lists the kinds of stores and where they are."
+	const next = "Name the store on the command line. `sessctl stores` lists the kinds of stores, their usual places, and what is there."
 	switch {
 	case len(looked) == 0:
 		return nil, problem.New(problem.Unreadable, next, "stores of kind %s have no usual place", kind)
+	case len(found) == 0 && kind == "":
+		return nil, problem.New(problem.Unreadable, next, "no session store found at the %d usual places", len(looked))
 	case len(found) == 0:
 		return nil, problem.New(problem.Unreadable, next, "no session store found (looked at %s)", strings.Join(looked, ", "))
 	}
