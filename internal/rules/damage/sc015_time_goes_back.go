@@ -28,7 +28,8 @@ var timeGoesBack = rules.Rule{
 
 // backInTime are the items that are older than the one before them. A compaction
 // writes what it keeps anew, behind its summary and what it archived: so the
-// summary does not count, and what is archived counts by itself.
+// summary does not count, and what is archived counts by itself. A result that a repair made up
+// has no time of its own: stores give it that of its call, or that of the message before it.
 func backInTime(s *session.Session) []int {
 	var before struct{ sent, archived time.Time }
 	var bad []int
@@ -37,7 +38,7 @@ func backInTime(s *session.Session) []int {
 		if it.Flags.Has(session.Archived) {
 			last = &before.archived
 		}
-		if it.Time.IsZero() || it.Flags.Has(session.SummaryTurn) || s.CallOrder && it.Role == session.Tool { // one stands with its call, whenever it came
+		if it.Time.IsZero() || it.Flags.Has(session.SummaryTurn) || it.Role == session.Tool && (s.CallOrder || it.Flags.Has(session.Synthetic)) { // one stands with its call, whenever it came
 			continue
 		}
 		if it.Time.Before(*last) {
