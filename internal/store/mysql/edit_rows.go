@@ -64,6 +64,11 @@ func (e *Edit) insertRow(ctx context.Context, into string, row []table.Field, co
 			image[column] = number
 		}
 	}
+	// Rows came to lead there while nothing checked it, as an import of a dump does. They would keep an undo from
+	// taking the new one away.
+	if err := e.checkChildren(ctx, into, e.withKey(into, image), nil); err != nil {
+		return 0, nil, err
+	}
 	return e.lockRow(ctx, into, e.withKey(into, image), columns)
 }
 
@@ -119,7 +124,7 @@ func (e *Edit) checkChildren(ctx context.Context, name string, where condition, 
 		}
 		leads := "select 1 from " + c.table + " where (" + quotedNames(c.columns) + ") in (select " + quotedNames(c.leadTo) + " from " + e.tableName(name) + " where " + where.sql + ") limit 1"
 		err := e.queryTexts(ctx, leads, func([]string) error {
-			return problem.New(problem.RolledBack, "Check the store again.", "%s was not changed: rows of %s lead to a row of %s that would go", e.Of, c.table, name)
+			return problem.New(problem.RolledBack, "Check the store again.", "%s was not changed: rows of %s lead to a row of %s that would come or go", e.Of, c.table, name)
 		}, where.args...)
 		if err != nil {
 			return err

@@ -171,7 +171,7 @@ func repairedAsAFile(t *testing.T, at string) {
 }
 
 // TestAgentsSDK: the sessions that SQLAlchemySession of the OpenAI Agents SDK keeps are repaired as the
-// same rows in a file are. A message without a session cannot come about, with a foreign key.
+// same rows in a file are. A foreign key keeps messages without a session from coming about.
 func TestAgentsSDK(t *testing.T) {
 	socket(t)
 	stored, err := os.ReadFile("../../../../shared/corpus/openai-agents/plain.db")
