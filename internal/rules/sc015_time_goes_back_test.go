@@ -47,7 +47,7 @@ P
 P
   root a() b() at=7
   root <a at=20
-  root <b synthetic at=7
+  root <b~ at=7
   root "ok" at=21`,
 		},
 		{
