@@ -69,6 +69,19 @@ func TestMadeUp(t *testing.T) {
 	}
 }
 
+// TestForgottenIDs: a copy of the tables may not remember the highest id that was given out.
+func TestForgottenIDs(t *testing.T) {
+	call := func(id string) string {
+		return `{"type":"function_call","call_id":"` + id + `","name":"n","arguments":"{}"}`
+	}
+	path := stored(t, `{"role":"user","content":"hi"}`, call("a"), call("b"), `{"type":"function_call_output","call_id":"b","output":"1"}`, `{"role":"user","content":"go on"}`)
+	storetest.Change(t, path, "delete from sqlite_sequence")
+	_, got := repairtest.Twice(t, path, storetest.Dump, "select group_concat(json_extract(message_data, '$.call_id'), ' ') from (select * from agent_messages order by id)")
+	if diff := cmp.Diff([]string{"a a b b"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestNegativeIDs: ids below zero are ids like others, and come before them.
 func TestNegativeIDs(t *testing.T) {
 	path := stored(t, `{"role":"user","content":"hi"}`, `{"type":"function_call","call_id":"c","name":"n","arguments":"{}"}`, `{"type":"message","role":"assistant","id":"msg_1","content":[{"type":"output_text","text":"yes"}]}`)
