@@ -32,7 +32,7 @@ func parseItem(doc []byte) (x item, f *session.Fault) {
 	case !utf8.Valid(doc):
 		f = &session.Fault{Detail: "it has bytes that are not UTF-8, and the SDK cannot read the session", Unloads: true}
 	case err != nil && !whole:
-		f = &session.Fault{Detail: jsonscan.DescribeError(err, kindTitle) + ", and the SDK passes over it", Passed: true}
+		f = &session.Fault{Detail: jsonscan.DescribeError(err, kindTitle), Passed: true}
 	case err != nil:
 		f = &session.Fault{Detail: jsonscan.DescribeError(err, kindTitle), Whole: true}
 	case x.Envelope != nil:
