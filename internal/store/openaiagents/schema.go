@@ -157,9 +157,9 @@ func (j *joined) buildLayout(stored table.Schema) *eventlog.Layout {
 	return l
 }
 
-// times are UTC: of SQLite to the second, of PostgreSQL to the microsecond.
+// times are UTC: of SQLite to the second, of PostgreSQL to the microsecond, and those of MySQL have a zone.
 var times = column.Times{
-	Forms: []column.Form{{Layout: "2006-01-02 15:04:05", Fraction: ".000000"}}, T: true, UTC: true, Years: [2]int{2000, 2200},
+	Forms: []column.Form{{Layout: "2006-01-02 15:04:05", Fraction: ".000000"}, {Layout: "2006-01-02 15:04:05Z07:00", Fraction: ".000000"}}, T: true, UTC: true, Years: [2]int{2000, 2200},
 	Formless: "it is not in the form 2026-02-03 09:56:40", Outside: "its year is %d",
 }
 
