@@ -103,6 +103,12 @@ func TestWhatNoEditDoes(t *testing.T) {
 			})
 			return err
 		},
+		"an event without a session": func(e table.Editor) error {
+			return e.Delete(t.Context(), "events", placeOf(t, e, "events", "session_id", "gone"))
+		},
+		"the session of an event without one": func(e table.Editor) error {
+			return e.Update(t.Context(), "events", placeOf(t, e, "events", "session_id", "gone"), []table.FieldChange{{Name: "session_id", Old: "gone", New: "orphan"}})
+		},
 		"another value": func(e table.Editor) error {
 			return e.Update(t.Context(), "sessions", placeOf(t, e, "sessions", "id", "orphan"), []table.FieldChange{{Name: "state", Old: "[]", New: "{}"}})
 		},
