@@ -206,6 +206,10 @@ func TestAgentsSDKTimes(t *testing.T) {
 	if first, second, _ := strings.Cut(out, "sooner"); code != 0 || !strings.Contains(first, `"created":"2026-11-22T09:00:01Z"`) || !strings.Contains(second, "later") {
 		t.Errorf("exit code %d\n%s%s", code, out, errors)
 	}
+	execute(t, at, "set foreign_key_checks = 0", "delete from agent_sessions") // as an import without checks may leave it
+	if out, errors, code := sessctl(t, "repair", at, "--dry-run"); code != 0 || !strings.Contains(out, "nothing that sessctl can repair") {
+		t.Errorf("exit code %d\n%s%s", code, out, errors)
+	}
 }
 
 // TestManySessions: batch after batch is repaired and taken back.

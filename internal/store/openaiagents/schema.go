@@ -170,10 +170,14 @@ func (j *joined) sessionOf(row eventlog.Row) *session.Session {
 	p := j.pairOf(column.View(row.Value(fieldPair)))
 	if from, _ := j.SourceOf(row.Place); from.Table == "" {
 		first := cmp.Or(column.Text(row.Value("created_at")), "2000-01-01 00:00:00")
-		s.Faults = append(s.Faults, session.Fault{
+		f := session.Fault{
 			Kind: session.OrphanRecord, Field: "created_at", Default: &first,
 			Detail: fmt.Sprintf("%s has messages of session %.60q, which has no row of its own. A run that names the session sends them", p.messages, s.ID),
-		})
+		}
+		if j.Reader.About().Remote { // its foreign key would keep an undo from taking the row away
+			f.Default = nil
+		}
+		s.Faults = append(s.Faults, f)
 	}
 	if b := j.branchesOf(p, s.ID); b != nil {
 		b.tellBranches(s)
