@@ -42,6 +42,15 @@ P
   root "ok" at=7`,
 		},
 		{
+			name: "what a repair made up has the time of its call",
+			tree: `
+P
+  root a() b() at=7
+  root <a at=20
+  root <b~ at=7
+  root "ok" at=21`,
+		},
+		{
 			name: "a summary, and what a compaction kept behind what it archived",
 			tree: `
 P

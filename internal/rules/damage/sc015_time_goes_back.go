@@ -1,6 +1,7 @@
 package damage
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/rules"
@@ -28,7 +29,8 @@ var timeGoesBack = rules.Rule{
 
 // backInTime are the items that are older than the one before them. A compaction
 // writes what it keeps anew, behind its summary and what it archived: so the
-// summary does not count, and what is archived counts by itself.
+// summary does not count, and what is archived counts by itself. A result that was made up
+// has no time of its own: a repair gives it that of its call, or that of the message before it.
 func backInTime(s *session.Session) []int {
 	var before struct{ sent, archived time.Time }
 	var bad []int
@@ -37,7 +39,8 @@ func backInTime(s *session.Session) []int {
 		if it.Flags.Has(session.Archived) {
 			last = &before.archived
 		}
-		if it.Time.IsZero() || it.Flags.Has(session.SummaryTurn) || s.CallOrder && it.Role == session.Tool { // one stands with its call, whenever it came
+		madeUp := !slices.ContainsFunc(it.Results, func(r session.Result) bool { return !r.Synthetic })
+		if it.Time.IsZero() || it.Flags.Has(session.SummaryTurn) || it.Role == session.Tool && (s.CallOrder || madeUp) { // one stands with its call, whenever it came
 			continue
 		}
 		if it.Time.Before(*last) {

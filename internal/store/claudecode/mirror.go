@@ -77,7 +77,7 @@ func openMirror(ctx context.Context, src *store.Source, opts store.Options) (sto
 	c.facts.ReadOnly = "the table is a copy that the Agent SDK appends to; sessctl repairs transcripts in files"
 	c.facts.Faults = append(c.facts.Faults, m.lost...)
 	if len(m.strange) > 0 {
-		c.facts.Incomplete = fmt.Sprintf("%d keys of its table are no names of files, or not beside the others, and were not read; the first is %.80q", len(m.strange), m.strange[0])
+		c.facts.Incomplete = fmt.Sprintf("keys of its table that are no names of files, or not beside the others, were not read (%d): the first is %.80q", len(m.strange), m.strange[0])
 	}
 	return c, nil
 }

@@ -64,6 +64,11 @@ func (e *Edit) insertRow(ctx context.Context, into string, row []table.Field, co
 			image[column] = number
 		}
 	}
+	// Rows came to lead there while nothing checked it, as an import of a dump does. They would keep an undo from
+	// taking the new one away.
+	if err := e.checkChildren(ctx, into, e.withKey(into, image), nil); err != nil {
+		return 0, nil, err
+	}
 	return e.lockRow(ctx, into, e.withKey(into, image), columns)
 }
 
@@ -91,6 +96,9 @@ func (e *Edit) updateRow(ctx context.Context, of string, where condition, was ta
 	if err := e.checkChildren(ctx, of, where, changed); err != nil {
 		return nil, err
 	}
+	if err := e.checkParents(ctx, of, where, changed); err != nil {
+		return nil, err
+	}
 	found, _, err := e.exec(ctx, "update "+e.tableName(of)+" set "+strings.Join(sets, ", ")+" where "+where.sql, slices.Concat(args, where.args)...)
 	if err != nil || found != 1 {
 		return nil, err
@@ -106,6 +114,9 @@ func (e *Edit) deleteRow(ctx context.Context, from string, where condition) (boo
 	if err := e.checkChildren(ctx, from, where, nil); err != nil {
 		return false, err
 	}
+	if err := e.checkParents(ctx, from, where, nil); err != nil {
+		return false, err
+	}
 	found, _, err := e.exec(ctx, "delete from "+e.tableName(from)+" where "+where.sql, where.args...)
 	return found == 1, err
 }
@@ -119,7 +130,7 @@ func (e *Edit) checkChildren(ctx context.Context, name string, where condition, 
 		}
 		leads := "select 1 from " + c.table + " where (" + quotedNames(c.columns) + ") in (select " + quotedNames(c.leadTo) + " from " + e.tableName(name) + " where " + where.sql + ") limit 1"
 		err := e.queryTexts(ctx, leads, func([]string) error {
-			return problem.New(problem.RolledBack, "Check the store again.", "%s was not changed: rows of %s lead to a row of %s that would go", e.Of, c.table, name)
+			return problem.New(problem.RolledBack, "Check the store again.", "%s was not changed: rows of %s lead to a row of %s that would come or go", e.Of, c.table, name)
 		}, where.args...)
 		if err != nil {
 			return err
@@ -151,4 +162,24 @@ func describeBreak(err error) string {
 		return "a constraint refuses it"
 	}
 	return ""
+}
+
+// checkParents is the problem with a row that leads nowhere, by columns that change, or any for nil. It came about
+// while nothing checked it: its foreign key keeps an undo from bringing it back.
+func (e *Edit) checkParents(ctx context.Context, name string, where condition, changed []string) error {
+	for parent, r := range e.tables {
+		for _, c := range r.children {
+			if c.table != e.tableName(name) || changed != nil && !slices.ContainsFunc(changed, func(f string) bool { return slices.Contains(c.columns, f) }) {
+				continue
+			}
+			lost := "select 1 from " + c.table + " where " + where.sql + " and (" + quotedNames(c.columns) + ") not in (select " + quotedNames(c.leadTo) + " from " + e.tableName(parent) + ") limit 1"
+			err := e.queryTexts(ctx, lost, func([]string) error {
+				return problem.New(problem.RolledBack, "Check the store again.", "%s was not changed: a row of %s that would change or go leads to no row of %s, and no undo could bring it back", e.Of, name, parent)
+			}, where.args...)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

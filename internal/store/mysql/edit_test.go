@@ -87,6 +87,7 @@ func TestARowGetsAnotherKey(t *testing.T) {
 // to be; after any of these errors the transaction can only be rolled back.
 func TestWhatNoEditDoes(t *testing.T) {
 	at := untied(t, "adk-python-v1")
+	execute(t, at, "set foreign_key_checks = 0", "insert into events select 'lost', app_name, user_id, 'gone', invocation_id, timestamp, event_data from events where session_id = 'orphan' limit 1")
 	before := rowsOf(t, at)
 	for name, do := range map[string]func(e table.Editor) error{
 		"a session with events": func(e table.Editor) error {
@@ -94,6 +95,19 @@ func TestWhatNoEditDoes(t *testing.T) {
 		},
 		"the key of a session with events": func(e table.Editor) error {
 			return e.Update(t.Context(), "sessions", placeOf(t, e, "sessions", "id", "orphan"), []table.FieldChange{{Name: "id", Old: "orphan", New: "other"}})
+		},
+		"a session that events lack": func(e table.Editor) error {
+			_, err := e.Insert(t.Context(), "sessions", []table.Field{
+				{Name: "app_name", Value: execute(t, at, "select app_name from events where id = 'lost'")}, {Name: "user_id", Value: execute(t, at, "select user_id from events where id = 'lost'")}, {Name: "id", Value: "gone"}, {Name: "state", Value: "{}"},
+				{Name: "create_time", Value: "2026-01-01 00:00:00.000000"}, {Name: "update_time", Value: "2026-01-01 00:00:00.000000"},
+			})
+			return err
+		},
+		"an event without a session": func(e table.Editor) error {
+			return e.Delete(t.Context(), "events", placeOf(t, e, "events", "session_id", "gone"))
+		},
+		"the session of an event without one": func(e table.Editor) error {
+			return e.Update(t.Context(), "events", placeOf(t, e, "events", "session_id", "gone"), []table.FieldChange{{Name: "session_id", Old: "gone", New: "orphan"}})
 		},
 		"another value": func(e table.Editor) error {
 			return e.Update(t.Context(), "sessions", placeOf(t, e, "sessions", "id", "orphan"), []table.FieldChange{{Name: "state", Old: "[]", New: "{}"}})

@@ -171,7 +171,7 @@ func repairedAsAFile(t *testing.T, at string) {
 }
 
 // TestAgentsSDK: the sessions that SQLAlchemySession of the OpenAI Agents SDK keeps are repaired as the
-// same rows in a file are. A message without a session cannot come about, with a foreign key.
+// same rows in a file are. A foreign key keeps messages without a session from coming about.
 func TestAgentsSDK(t *testing.T) {
 	socket(t)
 	stored, err := os.ReadFile("../../../../shared/corpus/openai-agents/plain.db")
@@ -192,6 +192,24 @@ func TestAgentsSDK(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	repairedAsAFile(t, at)
+}
+
+// TestAgentsSDKTimes: SQLAlchemySession sends messages in the order of their times, which are TIMESTAMPs.
+func TestAgentsSDKTimes(t *testing.T) {
+	at := database(t, `create table agent_sessions (session_id varchar(255) not null primary key,
+  created_at timestamp not null default current_timestamp, updated_at timestamp not null default current_timestamp)`,
+		`create table agent_messages (id integer not null auto_increment primary key, session_id varchar(255) not null, message_data text not null,
+  created_at timestamp not null default current_timestamp, foreign key (session_id) references agent_sessions (session_id) on delete cascade, index (session_id, created_at))`,
+		"insert into agent_sessions values ('s', '2026-11-22 09:00:01', '2026-11-22 09:00:01')",
+		`insert into agent_messages (session_id, message_data, created_at) values ('s', '{"role":"user","content":"later"}', '2026-11-22 09:00:02'), ('s', '{"role":"user","content":"sooner"}', '2026-11-22 09:00:01')`)
+	out, errors, code := sessctl(t, "export", at)
+	if first, second, _ := strings.Cut(out, "sooner"); code != 0 || !strings.Contains(first, `"created":"2026-11-22T09:00:01Z"`) || !strings.Contains(second, "later") {
+		t.Errorf("exit code %d\n%s%s", code, out, errors)
+	}
+	execute(t, at, "set foreign_key_checks = 0", "delete from agent_sessions") // as an import without checks may leave it
+	if out, errors, code := sessctl(t, "repair", at, "--dry-run"); code != 0 || !strings.Contains(out, "nothing that sessctl can repair") {
+		t.Errorf("exit code %d\n%s%s", code, out, errors)
+	}
 }
 
 // TestManySessions: batch after batch is repaired and taken back.

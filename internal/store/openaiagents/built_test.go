@@ -79,4 +79,8 @@ func TestEncrypted(t *testing.T) {
 	if found := storetest.Findings(t, path); !slices.Contains(found, "info SC002 ") || slices.ContainsFunc(found, func(f string) bool { return !strings.HasPrefix(f, "info") }) {
 		t.Errorf("found %q", found)
 	}
+	storetest.Change(t, path, `update agent_messages set message_data = '{"__enc__":1,"v":1,"kid":"hkdf-v1","payload":"gAAAA"}'`)
+	if found := slices.Compact(storetest.Findings(t, path)); !slices.Equal(found, []string{"info SC002 "}) {
+		t.Errorf("of encrypted messages alone: %q", found)
+	}
 }

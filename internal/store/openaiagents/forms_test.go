@@ -54,6 +54,34 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// TestMadeUp: the results of calls of each type are made up, though others of the turn came later.
+func TestMadeUp(t *testing.T) {
+	for _, call := range []string{
+		`"type":"function_call","name":"n","arguments":"{}"`, `"type":"custom_tool_call","name":"n","input":"x"`, `"type":"shell_call","action":{"commands":["ls"]}`,
+		`"type":"local_shell_call","action":{"command":["ls"]}`, `"type":"apply_patch_call","operation":{"type":"delete_file","path":"a"}`,
+	} {
+		path := stored(t, `{"role":"user","content":"hi"}`, `{"type":"function_call","call_id":"a","name":"n","arguments":"{}"}`, `{"call_id":"b",`+call+`}`,
+			`{"type":"function_call_output","call_id":"a","output":"1"}`, `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"yes"}]}`)
+		storetest.Change(t, path, "update agent_messages set created_at = '2026-11-22 09:00:0' || id")
+		if _, got := repairtest.Twice(t, path, storetest.Dump, "select group_concat(json_extract(message_data, '$.call_id'), ' ') from (select * from agent_messages order by id)"); !cmp.Equal([]string{"a b a b"}, got) {
+			t.Errorf("%s: %q", call, got)
+		}
+	}
+}
+
+// TestForgottenIDs: a copy of the tables may not remember the highest id that was given out.
+func TestForgottenIDs(t *testing.T) {
+	call := func(id string) string {
+		return `{"type":"function_call","call_id":"` + id + `","name":"n","arguments":"{}"}`
+	}
+	path := stored(t, `{"role":"user","content":"hi"}`, call("a"), call("b"), `{"type":"function_call_output","call_id":"b","output":"1"}`, `{"role":"user","content":"go on"}`)
+	storetest.Change(t, path, "delete from sqlite_sequence")
+	_, got := repairtest.Twice(t, path, storetest.Dump, "select group_concat(json_extract(message_data, '$.call_id'), ' ') from (select * from agent_messages order by id)")
+	if diff := cmp.Diff([]string{"a a b b"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestNegativeIDs: ids below zero are ids like others, and come before them.
 func TestNegativeIDs(t *testing.T) {
 	path := stored(t, `{"role":"user","content":"hi"}`, `{"type":"function_call","call_id":"c","name":"n","arguments":"{}"}`, `{"type":"message","role":"assistant","id":"msg_1","content":[{"type":"output_text","text":"yes"}]}`)

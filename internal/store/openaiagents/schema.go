@@ -157,9 +157,9 @@ func (j *joined) buildLayout(stored table.Schema) *eventlog.Layout {
 	return l
 }
 
-// times are UTC: of SQLite to the second, of PostgreSQL to the microsecond.
+// times are UTC: of SQLite to the second, of PostgreSQL to the microsecond, and those of MySQL have a zone.
 var times = column.Times{
-	Forms: []column.Form{{Layout: "2006-01-02 15:04:05", Fraction: ".000000"}}, T: true, UTC: true, Years: [2]int{2000, 2200},
+	Forms: []column.Form{{Layout: "2006-01-02 15:04:05", Fraction: ".000000"}, {Layout: "2006-01-02 15:04:05Z07:00", Fraction: ".000000"}}, T: true, UTC: true, Years: [2]int{2000, 2200},
 	Formless: "it is not in the form 2026-02-03 09:56:40", Outside: "its year is %d",
 }
 
@@ -170,10 +170,14 @@ func (j *joined) sessionOf(row eventlog.Row) *session.Session {
 	p := j.pairOf(column.View(row.Value(fieldPair)))
 	if from, _ := j.SourceOf(row.Place); from.Table == "" {
 		first := cmp.Or(column.Text(row.Value("created_at")), "2000-01-01 00:00:00")
-		s.Faults = append(s.Faults, session.Fault{
+		f := session.Fault{
 			Kind: session.OrphanRecord, Field: "created_at", Default: &first,
 			Detail: fmt.Sprintf("%s has messages of session %.60q, which has no row of its own. A run that names the session sends them", p.messages, s.ID),
-		})
+		}
+		if j.Reader.About().Remote { // its foreign key would keep an undo from taking the row away
+			f.Default = nil
+		}
+		s.Faults = append(s.Faults, f)
 	}
 	if b := j.branchesOf(p, s.ID); b != nil {
 		b.tellBranches(s)

@@ -196,13 +196,19 @@ func (p *part) mediaBlock(kind string) session.Block {
 // addOutput adds the output of a call: a text, a list of parts, or what a shell printed.
 func (x *Item) addOutput(it *session.Item) {
 	text := textOf(x.Output)
-	if x.Output.Kind() == jsontext.KindBeginArray && x.Type != outputs["shell_call"] {
+	var printed []struct {
+		Errors string `json:"stderr"`
+	}
+	switch list := x.Output.Kind() == jsontext.KindBeginArray; {
+	case list && x.Type != outputs["shell_call"]:
 		text = addParts(it, x.Output, 1)
+	case list && jsonscan.Exact.Unmarshal(x.Output, &printed) == nil && len(printed) == 1 && strings.HasPrefix(printed[0].Errors, session.SyntheticPrefix):
+		text = printed[0].Errors // as ComposeOutput has it
 	}
 	if it.Blocks != nil {
 		it.Blocks = slices.Insert(it.Blocks, 0, session.Block{Kind: session.ResultBlock})
 	}
-	own := strings.HasPrefix(text, session.SyntheticPrefix) || x.Type == outputs["shell_call"] && strings.Contains(text, `"stderr":"`+session.SyntheticPrefix)
+	own := strings.HasPrefix(text, session.SyntheticPrefix)
 	it.Results = []session.Result{{CallID: x.CallID, Name: x.Name, Text: text, Digest: session.DigestOf(text), Synthetic: own || session.IsPlaceholder(text), Null: x.Output == nil}}
 	if own {
 		it.Flags |= session.Synthetic

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/shell"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -51,20 +52,24 @@ func (e *Edit) Lock(context.Context, table.Selection, ...string) error { return 
 // ReserveNumbers implements table.Writer. Numbers are never left to SQLite, which may use those
 // of deleted rows again; a repair that put other rows in the place of such could not be
 // undone row by row. An AUTOINCREMENT table remembers the highest that it ever had.
-func (e *Edit) ReserveNumbers(ctx context.Context, of, column string, count int) ([]int64, error) {
+func (e *Edit) ReserveNumbers(ctx context.Context, of, name string, count int) ([]int64, error) {
 	if err := e.checkReady(); err != nil {
 		return nil, err
 	}
 	var highest sql.NullInt64
-	err := e.db.QueryRow(ctx, "select cast(max("+Quoted(column)+") as integer) from "+Quoted(of)).Scan(&highest)
+	err := e.db.QueryRow(ctx, "select cast(max("+Quoted(name)+") as integer) from "+Quoted(of)).Scan(&highest)
 	if err != nil {
 		return nil, e.explainError(err)
 	}
 	remembered, err := e.readSequence(ctx, of)
 	seq, _ := remembered["seq"].(int64)
-	for key := range e.log.rows { // one that left in this transaction, too
-		if column == table.RowPlace && key.table == of {
-			seq = max(seq, key.row)
+	for key, c := range e.log.rows { // one that left in this transaction, too
+		was, _ := column.Int(c.Before[name])
+		if name == table.RowPlace {
+			was = key.row
+		}
+		if key.table == of {
+			seq = max(seq, was)
 		}
 	}
 	numbers := make([]int64, count)
