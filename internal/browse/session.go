@@ -84,22 +84,17 @@ func (m *Model) panes() panes {
 	return p
 }
 
-// sessionRead is a session that a job has read; again says that it was shown already.
-type sessionRead struct {
-	*opened
-	again bool
-}
-
-// readSession reads a session with all that is known of it.
+// readSession reads a session with all that is known of it; again says that it was shown already.
 func (m *Model) readSession(store, id, provider string, again bool) tea.Cmd {
 	what := "reading session " + rules.ShortID(id)
 	m.endJobs(func(j job) bool { return strings.HasPrefix(j.what, "reading session ") }) // only the last one is wanted
-	return m.runJob(what, func(ctx context.Context, _ func(tea.Msg)) tea.Msg {
+	return m.runJob(what, func(ctx context.Context, _ func(func())) (func() tea.Cmd, error) {
 		in, err := m.Program.Read(ctx, store, id, provider)
 		if err != nil {
-			return failed{err}
+			return nil, err
 		}
-		return sessionRead{openSession(store, provider, in), again}
+		o := openSession(store, provider, in)
+		return func() tea.Cmd { m.showSession(o, again); return nil }, nil
 	})
 }
 
@@ -181,9 +176,8 @@ func worstMark(list []*check.Finding, id string) string {
 }
 
 // showSession shows a session that was read: on top, or in the place of what it was before.
-func (m *Model) showSession(msg sessionRead) {
-	o := msg.opened
-	if msg.again {
+func (m *Model) showSession(o *opened, again bool) {
+	if again {
 		for i, was := range m.open {
 			if was.store == o.store && was.id == o.id {
 				o.lens, o.list, o.here, o.viewer, o.unfolded = was.lens, was.list, was.here, was.viewer, was.unfolded
