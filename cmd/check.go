@@ -59,15 +59,15 @@ In a pipe they are the same: ` + "`sessctl check | grep 'error SC701'`" + `.
 		GroupID: groupStore,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runCheck(cmd, p, args) },
 	}
-	addCheckFlags(cmd, p)
+	addCheckFlags(cmd)
 	return cmd
 }
 
-func addCheckFlags(cmd *cobra.Command, p *program) {
+func addCheckFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	addFormatFlag(cmd, checks.FormatNames()...)
 	addPagerFlag(cmd)
-	addReportFlag(cmd)
+	flags.StringArray("report", nil, "also write this `FORMAT=FILE`; may be repeated")
 	addStoreFlag(cmd)
 	addFindingFlags(cmd)
 	addChoice(cmd, "severity", "", severities, "least severity listed (warning)")
@@ -84,13 +84,8 @@ func addCheckFlags(cmd *cobra.Command, p *program) {
 	addProfileFlags(cmd)
 	flags.Bool("explain-request", false, "also print what the provider answers (with --session)")
 	addAssumeDeadFlag(cmd)
-	completeFlag(cmd, "session", p.sessionWords)
-	completeFlag(cmd, "since", oneOf())
 	flags.Uint("jobs", 1, "check `N` parts of a database at a time")
 	flags.Uint("max-memory", 0, "stop beyond `MB` of memory, 0 for never")
-	for _, name := range []string{"shard", "app", "user", "jobs", "max-memory"} {
-		completeFlag(cmd, name, oneOf())
-	}
 	cmd.ValidArgsFunction = completeStores(0)
 }
 
@@ -372,12 +367,6 @@ func (run *checkRun) sessionNotFound() error {
 	}
 	return problem.New(problem.Usage, "`sessctl ls` lists the sessions of a store.", "none of the %s has a session %q",
 		ui.Count(len(run.missed), "store"), run.config.Session)
-}
-
-// addReportFlag declares the formats that are written into files besides.
-func addReportFlag(cmd *cobra.Command) {
-	cmd.Flags().StringArray("report", nil, "also write this `FORMAT=FILE`; may be repeated")
-	completeFlag(cmd, "report", completeReport)
 }
 
 // reportFiles are the reports of a run besides what it prints.

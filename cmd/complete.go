@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/sessctl/sessctl/internal/render/checks"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
@@ -26,6 +27,23 @@ func completeFlag(cmd *cobra.Command, flag string, words cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, words); err != nil {
 		panic(err) // the flag was not declared
 	}
+}
+
+// completeFlags offers words for the values of flags, which are the same in all commands but where one has
+// said others.
+func (p *program) completeFlags(cmd *cobra.Command) {
+	words := map[string]cobra.CompletionFunc{
+		"select": listOf(ruleListWords), "ignore": listOf(ruleListWords), "profile": listOf(fixedWords(profileNames())), "allow": listOf(fixedWords(allowed)),
+		"compare-visibility": listOf(fixedWords(modelNames())), "session": p.sessionWords, "match": p.sessionWords, "against": completeStores(0), "report": completeReport,
+	}
+	for _, name := range []string{"shard", "app", "user", "jobs", "max-memory", "max-findings", "live-window", "every", "poll", "metrics", "agent", "tool", "branch", "since", "context", "limit"} {
+		words[name] = oneOf()
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if _, said := cmd.GetFlagCompletionFunc(f.Name); !said && words[f.Name] != nil {
+			completeFlag(cmd, f.Name, words[f.Name])
+		}
+	})
 }
 
 // oneOf offers words, and none where nobody can say which: files never fit.

@@ -55,7 +55,6 @@ With --quiet, one line says whether they differ.
 	addPagerFlag(cmd)
 	cmd.Flags().Bool("full", false, "show whole texts, and every item of added and gone sessions")
 	cmd.Flags().String("session", "", "compare only this `SESSION` and its tree")
-	completeFlag(cmd, "session", p.sessionWords)
 	return cmd
 }
 

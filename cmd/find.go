@@ -74,10 +74,6 @@ and no file is written.
 	flags.Uint("context", 0, "show `N` messages before and after, too")
 	flags.Uint("limit", 50, "show `N` messages at most, 0 for all")
 	flags.Bool("redact", false, "show where the words are, and no text")
-	for _, name := range []string{"agent", "tool", "branch", "since", "context", "limit"} {
-		completeFlag(cmd, name, oneOf())
-	}
-	completeFlag(cmd, "session", p.sessionWords)
 	return cmd
 }
 

@@ -35,9 +35,6 @@ func addFindingFlags(cmd *cobra.Command) {
 	flags.StringSlice("select", nil, "run only these `RULES`: ids, beginnings (SC7) or names")
 	flags.StringSlice("ignore", nil, "leave these `RULES` out")
 	flags.Uint("max-findings", 100, "list `N` findings at most, 0 for all")
-	completeFlag(cmd, "select", listOf(ruleListWords))
-	completeFlag(cmd, "ignore", listOf(ruleListWords))
-	completeFlag(cmd, "max-findings", oneOf())
 }
 
 // selectedRules are those that --select and --ignore leave.
@@ -64,7 +61,6 @@ func (p *program) withTexts(selected []*rules.Rule) bool {
 func addProfileFlags(cmd *cobra.Command) {
 	cmd.Flags().StringSlice("profile", nil, "check against `PROVIDERS`, not each session's own")
 	cmd.Flags().Bool("as-is", false, "check what is stored, without your next message")
-	completeFlag(cmd, "profile", listOf(fixedWords(profileNames())))
 }
 
 func profileNames() []string {

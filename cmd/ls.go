@@ -59,10 +59,6 @@ elsewhere: the beginning of an id, or words of a title; here several may fit.
 	flags.String("match", "", "list sessions whose titles have these `WORDS`, or whose ids begin so")
 	flags.Uint("limit", 0, "list `N` sessions of each store at most, 0 for all")
 	addChoice(cmd, "sort", render.SortOrders[0], render.SortOrders, "what comes first")
-	for _, name := range []string{"since", "agent", "limit"} {
-		completeFlag(cmd, name, oneOf())
-	}
-	completeFlag(cmd, "match", p.sessionWords)
 	return cmd
 }
 

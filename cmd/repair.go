@@ -73,7 +73,7 @@ With 1, findings are left, or a plan was shown and not carried out.`,
 		},
 	}
 	cmd.ValidArgsFunction = completeStores(1)
-	addRepairFlags(cmd, p)
+	addRepairFlags(cmd)
 	return cmd
 }
 
@@ -101,7 +101,7 @@ func (p *program) foreignWords() string {
 	return ""
 }
 
-func addRepairFlags(cmd *cobra.Command, p *program) {
+func addRepairFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	addFormatFlag(cmd, "text", "json", "html")
 	addStoreFlag(cmd)
@@ -119,18 +119,12 @@ func addRepairFlags(cmd *cobra.Command, p *program) {
 	flags.Uint("max-findings", 100, "show at most `N` steps, 0 for all")
 	addProfileFlags(cmd)
 	addAssumeDeadFlag(cmd)
-	completeFlag(cmd, "select", listOf(ruleListWords))
-	completeFlag(cmd, "ignore", listOf(ruleListWords))
-	completeFlag(cmd, "session", p.sessionWords)
-	completeFlag(cmd, "max-findings", oneOf())
 }
 
 // addPlanFlags declares what a plan may hold.
 func addPlanFlags(cmd *cobra.Command) {
 	cmd.Flags().StringSlice("allow", nil, "also make repairs of `KINDS`: "+strings.Join(allowed, ", "))
 	cmd.Flags().Duration("live-window", liveWindow, "leave a server's sessions newer than `AGE`")
-	completeFlag(cmd, "live-window", oneOf())
-	completeFlag(cmd, "allow", listOf(fixedWords(allowed)))
 }
 
 func runRepair(ctx context.Context, p *program, args []string) error {

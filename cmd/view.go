@@ -310,7 +310,6 @@ func addLensFlags(cmd *cobra.Command) {
 	addChoice(cmd, "visibility", "", modelNames(), "decide by this rule (default: the store's own)")
 	cmd.Flags().StringSlice("compare-visibility", nil, "show where two rules disagree: `path,tokens`")
 	cmd.Flags().Bool("tokens", false, "show who held which tokens, and what they let it see")
-	completeFlag(cmd, "compare-visibility", listOf(fixedWords(modelNames())))
 }
 
 func modelNames() []string {
