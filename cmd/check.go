@@ -248,7 +248,7 @@ func (run *checkRun) checkStore(ctx context.Context, path string) error {
 func (run *checkRun) noteUnread(path string, err error) {
 	run.reportError(err)
 	run.writer.Unread(unreadStore(path, err))
-	run.code = worseCode(run.code, exitCode(err))
+	run.code = max(run.code, exitCode(err))
 }
 
 // finishRun prints what concerns all stores and gives the files of the run their names. A
@@ -345,9 +345,9 @@ func (run *checkRun) mayCount(heads *session.Tree, newest time.Time) bool {
 func (run *checkRun) countResult(result *check.Result) {
 	run.results = append(run.results, result)
 	if result.Incomplete != "" {
-		run.code = worseCode(run.code, int(problem.Unreadable))
+		run.code = max(run.code, int(problem.Unreadable))
 	}
-	run.code = worseCode(run.code, run.findingsCode(result.Findings))
+	run.code = max(run.code, run.findingsCode(result.Findings))
 }
 
 // inShard refuses a session that belongs to another shard.

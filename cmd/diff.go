@@ -122,7 +122,7 @@ func (run *diffRun) compareStores(ctx context.Context) error {
 	if first != nil || lostBefore != lostAfter {
 		code = exitDiffers
 	}
-	code = worseCode(code, int(problem.ClassOf(incomplete)))
+	code = max(code, int(problem.ClassOf(incomplete)))
 	if err := writer.Close(render.DiffEnd{Tally: tally, ExitCode: code, Next: run.nextAfterDiff(first)}); err != nil {
 		return err
 	}

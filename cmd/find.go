@@ -98,7 +98,7 @@ func runFind(ctx context.Context, p *program, args []string) error {
 	end := p.printFound(&list)
 	for _, e := range empty {
 		p.reportError(e.reason)
-		list.ExitCode = worseCode(list.ExitCode, exitCode(e.reason))
+		list.ExitCode = max(list.ExitCode, exitCode(e.reason))
 	}
 	var missed []error // of stores without the session
 	for _, path := range paths {
@@ -110,17 +110,17 @@ func runFind(ctx context.Context, p *program, args []string) error {
 			missed = append(missed, err)
 		case err != nil:
 			p.reportError(err)
-			list.ExitCode = worseCode(list.ExitCode, exitCode(err))
+			list.ExitCode = max(list.ExitCode, exitCode(err))
 		}
 	}
 	if len(missed) == len(paths) { // else one of them has it, or why it does not is told
 		for _, err := range missed {
 			p.reportError(err)
-			list.ExitCode = worseCode(list.ExitCode, exitCode(err))
+			list.ExitCode = max(list.ExitCode, exitCode(err))
 		}
 	}
 	if list.Messages == 0 {
-		list.ExitCode = worseCode(list.ExitCode, exitFindings)
+		list.ExitCode = max(list.ExitCode, exitFindings)
 	}
 	if err := end(); err != nil {
 		return err

@@ -81,7 +81,7 @@ func runLs(ctx context.Context, p *program, args []string) error {
 	list := render.Listing{Tool: thisTool(), Home: p.home, All: p.config.All, Quiet: p.config.Quiet}
 	for _, e := range empty {
 		p.reportError(e.reason)
-		list.ExitCode = worseCode(list.ExitCode, exitCode(e.reason))
+		list.ExitCode = max(list.ExitCode, exitCode(e.reason))
 	}
 	for _, path := range paths {
 		listed, err := p.listStore(ctx, path, catalogue.UsualRules(), keeps)
@@ -90,7 +90,7 @@ func runLs(ctx context.Context, p *program, args []string) error {
 		}
 		if err != nil {
 			p.reportError(err)
-			list.ExitCode = worseCode(list.ExitCode, exitCode(err))
+			list.ExitCode = max(list.ExitCode, exitCode(err))
 		}
 		if listed != nil {
 			list.Stores = append(list.Stores, *listed)

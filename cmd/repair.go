@@ -223,7 +223,7 @@ func (r *repairRun) locateStore(ctx context.Context, args []string) (err error) 
 func (r *repairRun) leftCode() int {
 	code := r.findingsCode(r.left)
 	if r.incomplete != "" {
-		code = worseCode(code, int(problem.Unreadable))
+		code = max(code, int(problem.Unreadable))
 	}
 	return code
 }
@@ -253,7 +253,7 @@ func (r *repairRun) savePlanIfAsked() (stop bool, err error) {
 
 // stopUnchanged ends a run in which nothing was changed, with the command that does it.
 func (r *repairRun) stopUnchanged(next ...render.Command) error {
-	return r.printOutcome(render.Outcome{ExitCode: worseCode(exitFindings, r.leftCode()), Next: next})
+	return r.printOutcome(render.Outcome{ExitCode: max(exitFindings, r.leftCode()), Next: next})
 }
 
 // commandWithWords is this command line without what kept it from changing anything, and
@@ -504,7 +504,7 @@ func (r *repairRun) printApplied(receipt *repair.Receipt, o render.Outcome) erro
 	}
 	o.Left, o.ExitCode = r.left, r.leftCode()
 	if len(o.LeftOut) > 0 {
-		o.ExitCode = worseCode(o.ExitCode, exitFindings)
+		o.ExitCode = max(o.ExitCode, exitFindings)
 	}
 	err := r.printOutcome(o)
 	if isUnprinted(err) {

@@ -177,7 +177,7 @@ func (s *search) printView(ctx context.Context, found view.Known) error {
 	}
 	if changed := opened.Changed(); changed != "" {
 		s.printNote("%s: view it again", changed)
-		s.code = worseCode(s.code, int(problem.Busy))
+		s.code = max(s.code, int(problem.Busy))
 	}
 	if incomplete != "" {
 		return problem.New(problem.Unreadable, seeCheck, "the view is incomplete: %s", incomplete)

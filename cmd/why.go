@@ -269,7 +269,7 @@ func (w *whyRun) answerFrom(ctx context.Context, n int) (d *why.Diagnosis, unrea
 		return nil, unread, nil
 	case unread != nil:
 		w.reportError(unread)
-		searched.Trouble, w.code = unread.Error(), worseCode(w.code, exitCode(unread))
+		searched.Trouble, w.code = unread.Error(), max(w.code, exitCode(unread))
 	case len(w.paths) <= mostOpen:
 		return d, nil, failed
 	}
@@ -524,7 +524,7 @@ func (w *whyRun) unopenedDiagnosis(err error) *why.Diagnosis {
 // printDiagnosis prints the diagnosis. failed is why there is none of a session.
 func (w *whyRun) printDiagnosis(d *why.Diagnosis, failed error) error {
 	d.Pasted = w.pasted
-	code := worseCode(w.code, whyCode(d.Verdict))
+	code := max(w.code, whyCode(d.Verdict))
 	if failed != nil {
 		code = exitCode(failed)
 	}
