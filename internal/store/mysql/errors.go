@@ -91,11 +91,3 @@ func isNumber(err error, numbers ...uint16) bool {
 }
 
 func wantsPassword(err error) bool { return isNumber(err, deniedPassword, deniedSocket) }
-
-// unreachableError is the problem with a server that lets nobody in.
-func unreachableError(name string, config *mysql.Config, err error) error {
-	if _, ok := errors.AsType[*mysql.MySQLError](err); ok {
-		return explainError(name, err, answers)
-	}
-	return server.UnreachableError(name, config.User, "check ssl-mode and ssl-ca", err)
-}

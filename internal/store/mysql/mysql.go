@@ -99,7 +99,10 @@ func dialTarget(ctx context.Context, name string) (*target, connection, error) {
 		return conn.(connection), nil //nolint:revive // what the driver has
 	}, wantsPassword)
 	if err != nil {
-		return nil, nil, unreachableError(name, t.config, err)
+		if _, answered := errors.AsType[*mysql.MySQLError](err); !answered {
+			err = server.UnreachableError(name, t.config.User, "check ssl-mode and ssl-ca", err)
+		}
+		return nil, nil, explainError(name, err, answers)
 	}
 	return t, conn, nil
 }

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -195,23 +194,17 @@ func (e *Edit) Close() error { return e.End() }
 
 // explainWriteError turns the error of a write into a problem for people.
 func (e *Edit) explainWriteError(err error) error {
-	refused, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok || problem.ClassOf(err) != 0 {
+	if _, ok := errors.AsType[*pgconn.PgError](err); !ok || problem.ClassOf(err) != 0 {
 		if errors.Is(err, io.ErrUnexpectedEOF) || err != nil && e.conn.IsClosed() && problem.ClassOf(err) == 0 {
 			return &problem.Error{Class: problem.Busy, Err: err, What: "the connection to " + e.Name + " was lost", Next: "Run the repair again."}
 		}
 		return e.Explain(err)
 	}
-	for _, a := range writing {
-		if strings.HasPrefix(refused.Code, a.state) {
-			p := &problem.Error{Class: a.class, Err: err, What: fmt.Sprintf(a.what, e.Name) + " (" + stateOf(err) + ")", Next: a.next}
-			if a.class == problem.Busy {
-				p.Err = errors.Join(table.ErrElsewhere, err)
-			}
-			return p
-		}
+	err = explainError(e.Name, err, append(slices.Clone(writing), answers...))
+	if p, ok := errors.AsType[*problem.Error](err); ok && p.Class == problem.Busy {
+		p.Err = errors.Join(table.ErrElsewhere, p.Err)
 	}
-	return e.Explain(err)
+	return err
 }
 
 // writing are answers to writes: see answers.

@@ -78,7 +78,7 @@ func dialTarget(ctx context.Context, name string) (*target, *pgconn.PgConn, erro
 	if _, _, err := RegisterName(name); err != nil {
 		return nil, nil, err
 	}
-	t := targets.Find(name)
+	t := server.Find[target](name)
 	if t == nil { // a name in another spelling than its own
 		return nil, nil, problem.New(problem.Usage, "", "the name of the database is not a valid connection string")
 	}
@@ -98,7 +98,10 @@ func dialTarget(ctx context.Context, name string) (*target, *pgconn.PgConn, erro
 		return pgconn.ConnectConfig(ctx, &config)
 	}, wantsPassword)
 	if err != nil {
-		return nil, nil, unreachableError(name, t.config, err)
+		if _, answered := errors.AsType[*pgconn.PgError](err); !answered {
+			err = server.UnreachableError(name, t.config.User, "check sslmode and sslrootcert", err)
+		}
+		return nil, nil, explainError(name, err, answers)
 	}
 	return t, conn, nil
 }
