@@ -121,9 +121,7 @@ func (d *draft) faultsOf(r session.Ref) []session.FaultKind {
 func meaningAfter(was session.Digest, e session.Edit) session.Digest {
 	var m session.Meaning
 	m.AddDigest(was)
-	for _, part := range []string{string(e.Op), e.Ref.Pointer, e.Field, valueOf(e)} {
-		m.AddDigest(session.DigestOf(part))
-	}
+	m.AddTexts(string(e.Op), e.Ref.Pointer, e.Field, valueOf(e))
 	return m.Digest()
 }
 
