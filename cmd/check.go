@@ -178,10 +178,8 @@ func newCheckRun(p *program, reports reportFiles, paths []string, several bool) 
 	case !c.Deep && !slices.ContainsFunc(run.rules, func(r *rules.Rule) bool { return !r.Deep }):
 		p.printNote("these rules find nothing without --deep")
 	}
-	if c.Since != "" {
-		if run.since, err = parseSince(c.Since, time.Now()); err != nil {
-			return nil, err
-		}
+	if run.since, err = parseSince(c.Since, time.Now()); err != nil {
+		return nil, err
 	}
 	if c.Shard != "" {
 		if run.shard, err = parseShard(c.Shard); err != nil {

@@ -82,13 +82,9 @@ func runFind(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return err
 	}
-	recent := func(*session.Tree) bool { return true }
-	if p.config.Since != "" {
-		since, err := parseSince(p.config.Since, time.Now()) //nolint:forbidigo // an age counts from now
-		if err != nil {
-			return err
-		}
-		recent = touchedSince(since)
+	since, err := parseSince(p.config.Since, time.Now()) //nolint:forbidigo // an age counts from now
+	if err != nil {
+		return err
 	}
 	paths, empty, err := p.expandArguments(ctx, args[1:])
 	if err != nil {
@@ -102,7 +98,7 @@ func runFind(ctx context.Context, p *program, args []string) error {
 	}
 	var missed []error // of stores without the session
 	for _, path := range paths {
-		unprinted, err := p.findInStore(ctx, path, query, recent, &list)
+		unprinted, err := p.findInStore(ctx, path, query, touchedSince(since), &list)
 		switch {
 		case unprinted != nil || ctx.Err() != nil:
 			return cmp.Or(unprinted, ctx.Err())

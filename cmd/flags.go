@@ -87,8 +87,11 @@ func (p *program) parseJudge() (rules.Judge, error) {
 }
 
 // parseSince reads a date, a time, or how long ago: "2026-02-03",
-// "2026-02-03T10:00:00Z", "36h", "7d", "2w". Dates are local.
+// "2026-02-03T10:00:00Z", "36h", "7d", "2w". Dates are local. "" is zero: no limit.
 func parseSince(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
 	if t, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
 		return t, nil
 	}
@@ -114,7 +117,7 @@ func touchedSince(since time.Time) func(*session.Tree) bool {
 	return func(tree *session.Tree) bool {
 		return slices.ContainsFunc(tree.Sessions, func(s *session.Session) bool {
 			last, known := lastTouched(s)
-			return !known || !last.Before(since)
+			return since.IsZero() || !known || !last.Before(since)
 		})
 	}
 }

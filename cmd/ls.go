@@ -117,18 +117,14 @@ func (p *program) printList(list *render.Listing) error {
 // lsFilter is what the flags say of the sessions to list.
 func (p *program) lsFilter() (func(*session.Tree, *render.Row) bool, error) {
 	c := p.config
-	recent := func(*session.Tree) bool { return true }
-	if c.Since != "" {
-		since, err := parseSince(c.Since, time.Now()) //nolint:forbidigo // an age counts from now
-		if err != nil {
-			return nil, err
-		}
-		recent = touchedSince(since)
+	since, err := parseSince(c.Since, time.Now()) //nolint:forbidigo // an age counts from now
+	if err != nil {
+		return nil, err
 	}
 	return func(tree *session.Tree, row *render.Row) bool {
 		speaks := func(name string) bool { return strings.EqualFold(name, c.Agent) }
 		fits := func(s *session.Session) bool { return view.FitsName(s.ID, s.Title, c.Match) }
-		return recent(tree) && (!c.Damaged || row.Health[rules.Error]+row.Health[rules.Warning] > 0) &&
+		return touchedSince(since)(tree) && (!c.Damaged || row.Health[rules.Error]+row.Health[rules.Warning] > 0) &&
 			(c.Agent == "" || slices.ContainsFunc(row.Agents, speaks)) &&
 			(c.Match == "" || slices.ContainsFunc(tree.Sessions, fits))
 	}, nil

@@ -3,10 +3,10 @@ package machine
 import (
 	"bufio"
 	"io"
-	"iter"
-	"slices"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/find"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 )
 
@@ -62,7 +62,7 @@ type foundSummary struct {
 func CollectFound(w io.Writer, f *render.Findings) (take func(*render.FoundTree) error, end func() error) {
 	hits := []foundHit{}
 	take = func(t *render.FoundTree) error {
-		hits = slices.AppendSeq(hits, hitsOf(t))
+		hits = append(hits, hitsOf(t)...)
 		return nil
 	}
 	return take, func() error {
@@ -74,7 +74,7 @@ func CollectFound(w io.Writer, f *render.Findings) (take func(*render.FoundTree)
 func FoundLines(w io.Writer, f *render.Findings) (take func(*render.FoundTree) error, end func() error) {
 	take = func(t *render.FoundTree) error {
 		out := bufio.NewWriter(w)
-		for hit := range hitsOf(t) {
+		for _, hit := range hitsOf(t) {
 			hit.Type = "hit"
 			if err := writeLine(out, hit); err != nil {
 				return err
@@ -87,19 +87,15 @@ func FoundLines(w io.Writer, f *render.Findings) (take func(*render.FoundTree) e
 	}
 }
 
-func hitsOf(t *render.FoundTree) iter.Seq[foundHit] {
-	return func(yield func(foundHit) bool) {
-		for _, hit := range t.Hits {
-			one := foundHit{
-				Store: t.Path, Root: t.ID, Session: hit.Session, Title: t.Tree.Title, Path: hit.Path, Item: hit.Item, Role: hit.Role.String(),
-				Agent: hit.Agent, Time: hit.Time, Part: hit.Part, Tool: hit.Tool, Line: hit.Line, Marks: hit.Marks,
-			}
-			for _, near := range hit.Around {
-				one.Around = append(one.Around, foundNear(near))
-			}
-			if !yield(one) {
-				return
-			}
+func hitsOf(t *render.FoundTree) []foundHit {
+	return lists.MapEach(t.Hits, func(hit find.Hit) foundHit {
+		one := foundHit{
+			Store: t.Path, Root: t.ID, Session: hit.Session, Title: t.Tree.Title, Path: hit.Path, Item: hit.Item, Role: hit.Role.String(),
+			Agent: hit.Agent, Time: hit.Time, Part: hit.Part, Tool: hit.Tool, Line: hit.Line, Marks: hit.Marks,
 		}
-	}
+		for _, near := range hit.Around {
+			one.Around = append(one.Around, foundNear(near))
+		}
+		return one
+	})
 }

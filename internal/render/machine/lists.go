@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"io"
-	"iter"
-	"slices"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/config"
@@ -50,37 +48,31 @@ type lsSummary struct {
 
 // PrintSessions prints one document.
 func PrintSessions(w io.Writer, l *render.Listing) error {
-	return JSON(w, lsDocument{lsSchema, l.Tool, slices.Collect(listRows(l)), l.ExitCode})
+	return JSON(w, lsDocument{lsSchema, l.Tool, listRows(l), l.ExitCode})
 }
 
 // LsLines prints a session a line, and a summary at last.
 func LsLines(w io.Writer, l *render.Listing) error {
-	out, count := bufio.NewWriter(w), 0
-	for r := range listRows(l) {
+	out, rows := bufio.NewWriter(w), listRows(l)
+	for _, r := range rows {
 		r.Type = "session"
 		if err := writeLine(out, r); err != nil {
 			return err
 		}
-		count++
 	}
-	return errors.Join(writeLine(out, lsSummary{"summary", lsSchema, l.Tool, count, l.ExitCode}), out.Flush())
+	return errors.Join(writeLine(out, lsSummary{"summary", lsSchema, l.Tool, len(rows), l.ExitCode}), out.Flush())
 }
 
-func listRows(l *render.Listing) iter.Seq[lsRow] {
-	return func(yield func(lsRow) bool) {
-		for _, s := range l.Stores {
-			for _, r := range s.Rows {
-				if !yield(lsRowOf(r, s.Store)) {
-					return
-				}
-				for i := 0; l.All && i < len(r.Children); i++ {
-					if !yield(lsRowOf(r.Children[i], s.Store)) {
-						return
-					}
-				}
+func listRows(l *render.Listing) (rows []lsRow) {
+	for _, s := range l.Stores {
+		for _, r := range s.Rows {
+			rows = append(rows, lsRowOf(r, s.Store))
+			for i := 0; l.All && i < len(r.Children); i++ {
+				rows = append(rows, lsRowOf(r.Children[i], s.Store))
 			}
 		}
 	}
+	return rows
 }
 
 func lsRowOf(r *render.Row, store *session.Store) lsRow {
