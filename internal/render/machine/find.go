@@ -44,17 +44,15 @@ type foundTotals struct {
 }
 
 type foundDocument struct {
-	Schema string      `json:"schema"`
-	Tool   render.Tool `json:"tool"`
-	Hits   []foundHit  `json:"hits"`
+	head
+	Hits []foundHit `json:"hits"`
 	foundTotals
 }
 
 // foundSummary is the last line of ndjson.
 type foundSummary struct {
-	Type   string      `json:"type"`
-	Schema string      `json:"schema"`
-	Tool   render.Tool `json:"tool"`
+	Type string `json:"type"`
+	head
 	foundTotals
 }
 
@@ -66,7 +64,7 @@ func CollectFound(w io.Writer, f *render.Findings) (take func(*render.FoundTree)
 		return nil
 	}
 	return take, func() error {
-		return JSON(w, foundDocument{findSchema, f.Tool, hits, foundTotals{f.Messages, len(hits), f.ExitCode}})
+		return JSON(w, foundDocument{head{findSchema, f.Tool}, hits, foundTotals{f.Messages, len(hits), f.ExitCode}})
 	}
 }
 
@@ -83,7 +81,7 @@ func FoundLines(w io.Writer, f *render.Findings) (take func(*render.FoundTree) e
 		return out.Flush()
 	}
 	return take, func() error {
-		return writeLine(w, foundSummary{"summary", findSchema, f.Tool, foundTotals{f.Messages, f.Shown, f.ExitCode}})
+		return writeLine(w, foundSummary{"summary", head{findSchema, f.Tool}, foundTotals{f.Messages, f.Shown, f.ExitCode}})
 	}
 }
 
