@@ -59,7 +59,6 @@ STORE is what ` + "`sessctl check`" + ` takes, but for standard input. It needs 
 	return cmd
 }
 
-// browseStores runs the browser at a terminal.
 func (p *program) browseStores(ctx context.Context, args []string) error {
 	in, ok := p.stdin.(*interruptible)
 	if !ok || !ui.IsTerminal(in.r) || !p.out.Terminal || p.out.Dumb {

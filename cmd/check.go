@@ -339,7 +339,6 @@ func (run *checkRun) mayCount(heads *session.Tree, newest time.Time) bool {
 	return run.isAskedFor(heads) && !old
 }
 
-// countResult adds a result to the exit code.
 func (run *checkRun) countResult(result *check.Result) {
 	run.results = append(run.results, result)
 	if result.Incomplete != "" {

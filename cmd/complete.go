@@ -73,7 +73,6 @@ func fixedWords(words []string) func(string) []string {
 	return func(string) []string { return words }
 }
 
-// withoutTyped leaves out words that were typed already.
 func withoutTyped(words, typed []string) []string {
 	return slices.DeleteFunc(slices.Clone(words), func(w string) bool {
 		bare, _, _ := strings.Cut(w, "\t")

@@ -228,7 +228,6 @@ func (r *repairRun) leftCode() int {
 	return code
 }
 
-// printOutcome prints how the run ended.
 func (r *repairRun) printOutcome(o render.Outcome) error {
 	if err := r.writer.Close(o); err != nil {
 		return err
@@ -313,7 +312,6 @@ func (r *repairRun) readPlan(ctx context.Context) error {
 	})
 }
 
-// printPlan prints the plan.
 func (r *repairRun) printPlan() error {
 	err := r.writer.Plan(r.plan, r.facts, r.left)
 	if err == nil || errors.Is(err, syscall.EPIPE) {
@@ -388,7 +386,6 @@ func (p *program) canAsk() bool {
 	return ok && ui.IsTerminal(in.r) && p.out.Terminal && !p.printsJSON() && p.outputFormat() != "html"
 }
 
-// applyPlan changes the store.
 func (r *repairRun) applyPlan(ctx context.Context, backup string) error {
 	now, err := os.Stat(r.path)
 	const next = "Nothing was changed. Run the repair again to get a new plan."
@@ -427,7 +424,6 @@ func (p *program) noteLeftovers(path string) {
 	}
 }
 
-// noteLeft names what stays beside a store.
 func (p *program) noteLeft(ed store.Editor) {
 	if left := ed.Left(); left != "" {
 		p.printNote("%s", left)

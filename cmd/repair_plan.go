@@ -156,7 +156,6 @@ func readPlan(path string) (*repair.Plan, error) {
 	return plan, nil
 }
 
-// savePlan writes the plan for later.
 func (r *repairRun) savePlan() error {
 	return writeNew(r.config.PlanOut, func(w io.Writer) error {
 		err := r.plan.Seal()
@@ -239,7 +238,6 @@ func (r *repairRun) canCopy() bool {
 	return r.kind.Edit != nil && (r.kind.Stream || r.facts.ReadOnly == "" && !registry.OnServer(r.path))
 }
 
-// streamName is a name for a stream of a store.
 func streamName(store string) string {
 	if registry.OnServer(store) || isFolder(store) {
 		return besidePath(store) + ".ndjson"
@@ -270,7 +268,6 @@ func besidePath(path string) string {
 	return path
 }
 
-// copyName is a name for a repaired copy.
 func (r *repairRun) copyName() string {
 	if r.path == "-" {
 		return "repaired.ndjson"

@@ -148,7 +148,6 @@ func countArguments(n int) string {
 	return fmt.Sprintf("%d arguments", n)
 }
 
-// printView prints the view of a session.
 func (s *search) printView(ctx context.Context, found view.Known) error {
 	opened := s.opened[found.Store]
 	if err := s.assumeDead(opened.Facts()); err != nil {

@@ -186,7 +186,6 @@ func (run *checkRun) lookAt(ctx context.Context, paths []string, path string, of
 	return look, nil
 }
 
-// lookedAt collects what was looked at.
 type lookedAt struct{ trees []watch.Tree }
 
 // Tree implements render.TreeWriter.

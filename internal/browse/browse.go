@@ -152,7 +152,6 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// watchStores looks at the stores after a while.
 func (m *Model) watchStores() tea.Cmd {
 	if m.Watch == 0 {
 		return nil
@@ -230,7 +229,6 @@ func (m *Model) goBack() {
 	}
 }
 
-// top is the session that is shown.
 func (m *Model) top() *opened { return m.open[len(m.open)-1] }
 
 // reprint lays out anew what depends on the size of the screen.
@@ -240,7 +238,6 @@ func (m *Model) reprint() {
 	}
 }
 
-// rereadAll reads anew what is shown.
 func (m *Model) rereadAll() tea.Cmd {
 	var again tea.Cmd
 	if len(m.open) > 0 {

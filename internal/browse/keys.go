@@ -51,7 +51,6 @@ func (m *Model) press(key, text string) tea.Cmd {
 	return nil
 }
 
-// scrollText scrolls the page or the plan on the screen.
 func (m *Model) scrollText(key string) bool {
 	if m.page != nil {
 		return m.page.scroll(key, m.bodyHeight())
@@ -142,7 +141,6 @@ func footLine(list []binding) string {
 	return strings.Join(words, footGap)
 }
 
-// showKeys lists all keys of the screen.
 func (m *Model) showKeys() tea.Cmd {
 	lines := []string{"  ↑ ↓ or k j, pgup pgdown, g G   move"}
 	for _, b := range slices.Concat(m.bindings(), everywhere) {
@@ -269,7 +267,6 @@ func (s *sessions) mark() tea.Cmd {
 	return nil
 }
 
-// turnLens looks through the next lens.
 func (m *Model) turnLens(by int) tea.Cmd {
 	o := m.top()
 	o.lens = (o.lens + by + len(lenses)) % len(lenses)

@@ -22,7 +22,6 @@ type plan struct {
 	done  bool
 }
 
-// planRepair plans a repair of a store.
 func (m *Model) planRepair(store string, ids []string) tea.Cmd {
 	return m.propose("planning the repair of ", store, func(ctx context.Context, store string, width int) (*Proposal, error) {
 		return m.Program.Plan(ctx, store, ids, width)
@@ -43,7 +42,6 @@ func (m *Model) propose(what, store string, find func(ctx context.Context, store
 	})
 }
 
-// planUndo proposes to undo the last repair of a store.
 func (m *Model) planUndo(store string) tea.Cmd {
 	return m.propose("looking for the last repair of ", store, m.Program.Undo)
 }
@@ -103,7 +101,6 @@ func (m *Model) showOutcome(said string, err error) tea.Cmd {
 	return m.rereadAll()
 }
 
-// export writes the session that is shown.
 func (m *Model) export(redact bool) tea.Cmd {
 	o := m.top()
 	return m.runJob("writing", func(ctx context.Context, _ func(func())) (func() tea.Cmd, error) {

@@ -204,7 +204,6 @@ func (m *Model) enter(id string, viewer int) {
 	m.reprint()
 }
 
-// print prints the session through its lens.
 func (o *opened) print(size panes) {
 	o.size, o.said = size, ""
 	opts := views.Options{Screen: screenOf(size.main - 2), Open: o.unfolded}
@@ -262,7 +261,6 @@ func (o *opened) isStop(i int) bool {
 	return i == 0 || o.lines[i].Row == nil && o.lines[i].At.Session == "" || o.lines[i].Row != o.lines[i-1].Row || o.lines[i].At != o.lines[i-1].At
 }
 
-// moveCursor moves the cursor from item to item.
 func (o *opened) moveCursor(key string) bool {
 	by, moves := movesBy(key, o.size.lines)
 	if !moves || len(o.lines) == 0 {

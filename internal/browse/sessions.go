@@ -61,7 +61,6 @@ func newSessions() sessions {
 	return sessions{about: map[*render.Row]*entry{}, known: map[sessionKey]*render.Row{}, marked: map[*render.Row]bool{}, stamps: map[string]string{}}
 }
 
-// health is what a check found in a session.
 type health struct {
 	store string
 	row   *render.Row
@@ -69,7 +68,6 @@ type health struct {
 	fixes bool
 }
 
-// readStores lists the sessions of all stores.
 func (m *Model) readStores() tea.Cmd {
 	m.endJobs(func(j job) bool { return j.what == checking || j.what == listing }) // which tell of what is read anew
 	m.sessions.changed, m.sessions.unread, m.sessions.reading = "", nil, true
@@ -177,7 +175,6 @@ func (s *sessions) addStore(store, stamp string, list *render.ListedStore, err e
 	s.arrange(selected)
 }
 
-// addHealth takes in what a check found.
 func (s *sessions) addHealth(batch []health) {
 	selected := s.selected()
 	for _, h := range batch {
@@ -369,7 +366,6 @@ func (s *sessions) status() string {
 	return words
 }
 
-// showOwn shows what was found in the stores themselves.
 func (m *Model) showOwn() tea.Cmd {
 	text := "Nothing was found in the stores themselves."
 	if len(m.sessions.own) > 0 {

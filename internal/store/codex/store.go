@@ -196,7 +196,6 @@ func openRollouts(ctx context.Context, src *store.Source, opts store.Options) (_
 	return c, c.readHeads(ctx, only)
 }
 
-// openPlain opens a file as it is.
 func (c *codex) openPlain(_ context.Context, name string) (*filelog.Log, filelog.Keys, error) {
 	log, err := filelog.OpenPacked(c.root, name)
 	return log, filelog.Keys{}, err

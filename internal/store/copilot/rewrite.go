@@ -57,7 +57,6 @@ func (r *reader) Compose(all []*change.Session, parts []*logstore.Part) ([]filel
 	return f.collectSplices()
 }
 
-// rewriteSession makes the changes of one session.
 func (f *rewrite) rewriteSession(s *change.Session, a int32) error {
 	sets := s.Sets
 	for _, it := range s.Removed {

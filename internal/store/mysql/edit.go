@@ -131,7 +131,6 @@ func (e *Edit) askOutcome(ctx context.Context) (outcome string) {
 	return outcome
 }
 
-// explainWriteError turns the error of a write into a problem for people.
 func (e *Edit) explainWriteError(err error) error {
 	if err == nil || problem.ClassOf(err) != 0 {
 		return err

@@ -129,7 +129,6 @@ func Open(ctx context.Context, name string) (*DB, error) {
 	return db, nil
 }
 
-// openTarget opens a connection with its settings.
 func openTarget(ctx context.Context, name string) (*DB, error) {
 	opening.Lock()
 	defer opening.Unlock()

@@ -36,7 +36,6 @@ type spot struct {
 	known  bool    // the message exists
 }
 
-// structureRow is a row of message_structure.
 type structureRow struct {
 	at           table.Place
 	message, seq int64
@@ -92,7 +91,6 @@ func (j *joined) branchesIn(session string) *branches {
 	return b
 }
 
-// readStructure reads message_structure.
 func (j *joined) readStructure(ctx context.Context) error {
 	var buf []byte
 	_, err := j.Reader.Scan(ctx, table.Selection{Table: tableStructure, Columns: structureColumns, Glance: true}, func(at table.Place, row []table.Value) error {

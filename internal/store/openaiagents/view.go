@@ -207,7 +207,6 @@ func (j *joined) readMessages(ctx context.Context, p *pair) error {
 	return err
 }
 
-// stamp is when a message was.
 type stamp struct{ id, at int64 }
 
 // rankMessages places the messages of SQLAlchemySession, which sends them in the order of their times, and

@@ -25,7 +25,6 @@ type Edit struct {
 	sure   map[string]bool       // tables of which it is known, in this transaction, what they run
 }
 
-// condition is one for rows, with its parameters.
 type condition struct {
 	sql  string
 	args [][]byte
@@ -192,7 +191,6 @@ func (e *Edit) askOutcome(ctx context.Context) string {
 // Close implements table.Transaction.
 func (e *Edit) Close() error { return e.End() }
 
-// explainWriteError turns the error of a write into a problem for people.
 func (e *Edit) explainWriteError(err error) error {
 	if _, ok := errors.AsType[*pgconn.PgError](err); !ok || problem.ClassOf(err) != 0 {
 		if errors.Is(err, io.ErrUnexpectedEOF) || err != nil && e.conn.IsClosed() && problem.ClassOf(err) == 0 {

@@ -160,7 +160,6 @@ func withoutFile(text string) string {
 	return u.String()
 }
 
-// hasPassword reports whether a connection string has a password.
 func hasPassword(text string) bool {
 	if u, err := url.Parse(text); err == nil && u.Scheme != "" {
 		_, has := u.User.Password()

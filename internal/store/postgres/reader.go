@@ -35,7 +35,6 @@ func (db *DB) Schema(context.Context) (table.Schema, error) { return db.rest, ni
 // Faults implements table.Reader: nothing shows but what a scan meets.
 func (db *DB) Faults(context.Context, bool) ([]session.Fault, error) { return nil, nil }
 
-// quotedName is a name as SQL has it.
 func quotedName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // selection is a query for some columns of a table, behind the place of each row.

@@ -421,7 +421,6 @@ func (r *Changes[W]) TryChanges(ctx context.Context, do func() error) error {
 	return err
 }
 
-// countLog counts the changes of rows that were made.
 func (r *Changes[W]) countLog() map[string]Counts {
 	made := map[string]Counts{}
 	for _, c := range r.Log {
