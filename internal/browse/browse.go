@@ -103,9 +103,10 @@ type Model struct {
 
 // New is a browser that has shown nothing yet.
 func New(ctx context.Context, opts Options) *Model {
-	m := &Model{Options: opts, ctx: ctx, jobs: &jobs{}, width: 80, height: 24}
-	m.sessions = newSessions()
-	return m
+	return &Model{
+		Options: opts, ctx: ctx, jobs: &jobs{}, width: 80, height: 24,
+		sessions: sessions{about: map[*render.Row]*entry{}, known: map[sessionKey]*render.Row{}, marked: map[*render.Row]bool{}, stamps: map[string]string{}},
+	}
 }
 
 // Init lists the sessions, and checks them then.

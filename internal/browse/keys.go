@@ -186,7 +186,12 @@ func init() {
 
 func init() {
 	listKeys = []binding{
-		{[]string{"enter"}, "open", "open the session", (*Model).openSelected},
+		{[]string{"enter"}, "open", "open the session", func(m *Model) tea.Cmd {
+			if r := m.sessions.selected(); r != nil {
+				return m.readSession(m.sessions.about[r].store, r.ID, "", false)
+			}
+			return nil
+		}},
 		{[]string{"/"}, "filter", "show only sessions with these words; rule:SC701 and agent:NAME are words, too", (*Model).askFilter},
 		{[]string{"f"}, "show", "show all sessions, the damaged or the repairable ones", func(m *Model) tea.Cmd { return m.sessions.cycle(&m.sessions.only, len(showOnly)) }},
 		{[]string{"s"}, "sort", "sort by another column", func(m *Model) tea.Cmd {
@@ -223,20 +228,15 @@ func init() {
 		{[]string{"p"}, "", "check the request for the next provider", (*Model).turnProvider},
 		{[]string{"J"}, "", "scroll what is under the cursor", func(m *Model) tea.Cmd { m.top().scrollDetail("down"); return nil }},
 		{[]string{"K"}, "", "scroll it back", func(m *Model) tea.Cmd { m.top().scrollDetail("up"); return nil }},
-		{[]string{"y"}, "", "copy the id of the session", (*Model).copyID},
+		{[]string{"y"}, "", "copy the id of the session", func(m *Model) tea.Cmd {
+			m.note = "Copied: " + m.top().id
+			return tea.SetClipboard(m.top().id)
+		}},
 		{[]string{"x"}, "", "export the session into a file", func(m *Model) tea.Cmd { return m.export(false) }},
 		{[]string{"X"}, "", "export it without its texts", func(m *Model) tea.Cmd { return m.export(true) }},
 		{[]string{"R"}, "repair", "plan its repair", func(m *Model) tea.Cmd { return m.planRepair(m.top().store, []string{m.top().id}) }},
 		{[]string{"r"}, "", "read it again", (*Model).rereadAll},
 	}
-}
-
-func (m *Model) openSelected() tea.Cmd {
-	r := m.sessions.selected()
-	if r == nil {
-		return nil
-	}
-	return m.readSession(m.sessions.about[r].store, r.ID, "", false)
 }
 
 func (m *Model) askFilter() tea.Cmd {
@@ -357,9 +357,4 @@ func (m *Model) explain() tea.Cmd {
 	}
 	m.showRule(list[0].Rule)
 	return nil
-}
-
-func (m *Model) copyID() tea.Cmd {
-	m.note = "Copied: " + m.top().id
-	return tea.SetClipboard(m.top().id)
 }

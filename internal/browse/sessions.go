@@ -57,10 +57,6 @@ type sessionKey struct{ store, id string }
 // showOnly are the choices of what the list shows.
 var showOnly = []string{"all", "damaged", "repairable"}
 
-func newSessions() sessions {
-	return sessions{about: map[*render.Row]*entry{}, known: map[sessionKey]*render.Row{}, marked: map[*render.Row]bool{}, stamps: map[string]string{}}
-}
-
 type health struct {
 	store string
 	row   *render.Row

@@ -89,5 +89,3 @@ func isNumber(err error, numbers ...uint16) bool {
 	failed, ok := errors.AsType[*mysql.MySQLError](err)
 	return ok && slices.Contains(numbers, failed.Number)
 }
-
-func wantsPassword(err error) bool { return isNumber(err, deniedPassword, deniedSocket) }

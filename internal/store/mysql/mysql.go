@@ -97,7 +97,7 @@ func dialTarget(ctx context.Context, name string) (*target, connection, error) {
 			return nil, err
 		}
 		return conn.(connection), nil //nolint:revive // what the driver has
-	}, wantsPassword)
+	}, func(err error) bool { return isNumber(err, deniedPassword, deniedSocket) })
 	if err != nil {
 		if _, answered := errors.AsType[*mysql.MySQLError](err); !answered {
 			err = server.UnreachableError(name, t.config.User, "check ssl-mode and ssl-ca", err)

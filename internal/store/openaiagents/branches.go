@@ -107,15 +107,6 @@ func (j *joined) readStructure(ctx context.Context) error {
 	return err
 }
 
-// noteMessage notes that a message of the session exists.
-func (b *branches) noteMessage(id int64) {
-	if s := b.spots[id]; s != nil {
-		s.known = true
-	} else {
-		b.unnamed[id] = 0
-	}
-}
-
 // settle finds what the branches of a session are, when all their rows and messages were seen.
 func (b *branches) settle() {
 	maps.DeleteFunc(b.spots, func(_ int64, s *spot) bool { return !s.known })

@@ -54,7 +54,10 @@ func Opener(name string) func(context.Context) (table.Editor, error) {
 				return r.Table, r.key, r.made
 			},
 			AtPlace: e.atPlace, WithKey: e.withKey, LockRow: e.lockRow, InsertRow: e.insertRow, UpdateRow: e.updateRow, DeleteRow: e.deleteRow,
-			CountChanges: e.countChanges, BeginWriting: e.beginWriting, Started: e.noteTransaction, BeginReading: e.beginReading, Settle: e.settleTriggers,
+			CountChanges: e.countChanges, BeginWriting: e.beginWriting, Started: e.noteTransaction, BeginReading: e.beginReading,
+			Settle: func(ctx context.Context) error { // triggers that are deferred, which would run after the last look
+				return e.withPath(ctx, true, func() error { return e.execSQL(ctx, "set constraints all immediate") })
+			},
 			Execute: e.execSQL, Remember: e.rememberPlaces, Explain: e.explainWriteError, BreaksConstraint: describeBreak,
 			IsLost: func(err error) bool {
 				_, refused := errors.AsType[*pgconn.PgError](err)
@@ -157,11 +160,6 @@ func (e *Edit) Lock(ctx context.Context, rows table.Selection, belonging ...stri
 }
 
 func (e *Edit) tableName(name string) string { return quotedName(e.schema) + "." + quotedName(name) }
-
-// settleTriggers runs those that are deferred, which would run behind the last look.
-func (e *Edit) settleTriggers(ctx context.Context) error {
-	return e.withPath(ctx, true, func() error { return e.execSQL(ctx, "set constraints all immediate") })
-}
 
 // askOutcome connects again, and asks what became of the transaction.
 func (e *Edit) askOutcome(ctx context.Context) string {

@@ -181,6 +181,3 @@ func findPassword(word string) (secret string, err error) {
 	}
 	return secret, nil
 }
-
-// addressError is the problem with a word that may be the address of a server.
-func addressError() error { return dialects[len(dialects)-1].address() }
