@@ -32,16 +32,7 @@ const (
 )
 
 // Kind is Codex's row in the table of adapters.
-var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: listLocations, Detect: detectRollouts, Empty: hasNoRollout, Marks: marksOf, Open: openRollouts, Edit: openEdit}
-
-// listLocations lists the folder in which Codex keeps everything.
-func listLocations(home string) []string {
-	folder := os.Getenv("CODEX_HOME")
-	if folder == "" && home != "" {
-		folder = filepath.Join(home, ".codex")
-	}
-	return slices.DeleteFunc([]string{folder}, func(f string) bool { return f == "" })
-}
+var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: filelog.HomeFolder("CODEX_HOME", ".codex"), Detect: detectRollouts, Empty: hasNoRollout, Marks: marksOf, Open: openRollouts, Edit: openEdit}
 
 // rollout is the file of a thread.
 type rollout struct {
@@ -120,14 +111,10 @@ func detectRollouts(ctx context.Context, src *store.Source) store.Detection {
 	if stream != nil && plain(src.Path) != src.Path {
 		stream = filelog.Unpack(stream)
 	}
-	right := filelog.Recognize(ctx, stream, src.Folder, names, func(text []byte) bool {
+	return filelog.Recognize(ctx, stream, src.Folder, names, "lines with timestamp, type and payload", func(text []byte) bool {
 		l, wrong := parseLine(text)
 		return wrong == "" && l.Time != "" && l.Payload.Kind() == '{' && slices.Contains(lineTypes, l.Type)
 	})
-	if !right {
-		return store.Detection{}
-	}
-	return store.Detection{Sure: store.Certain, Why: "lines with timestamp, type and payload"}
 }
 
 // hasNoRollout reports whether a folder has no rollout.
