@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render/checks"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/store/registry"
@@ -141,10 +142,7 @@ func completeStores(n int) cobra.CompletionFunc {
 
 // fileEndings lets the shell offer files with these endings.
 func fileEndings(endings ...string) ([]string, cobra.ShellCompDirective) {
-	words := make([]string, len(endings))
-	for i, e := range endings {
-		words[i] = strings.TrimPrefix(e, ".")
-	}
+	words := lists.MapEach(endings, func(e string) string { return strings.TrimPrefix(e, ".") })
 	return words, cobra.ShellCompDirectiveFilterFileExt
 }
 

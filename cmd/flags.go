@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sessctl/sessctl/internal/config"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
@@ -64,11 +65,7 @@ func addProfileFlags(cmd *cobra.Command) {
 }
 
 func profileNames() []string {
-	var names []string
-	for _, p := range rules.Profiles {
-		names = append(names, p.Name)
-	}
-	return names
+	return lists.MapEach(rules.Profiles, func(p *rules.Profile) string { return p.Name })
 }
 
 // parseJudge parses what the flags of addProfileFlags say.

@@ -14,6 +14,7 @@ import (
 	"github.com/sessctl/sessctl/internal/branch"
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/config"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/render/views"
@@ -312,11 +313,7 @@ func addLensFlags(cmd *cobra.Command) {
 }
 
 func modelNames() []string {
-	var names []string
-	for _, m := range branch.Models {
-		names = append(names, m.Name)
-	}
-	return names
+	return lists.MapEach(branch.Models, func(m branch.Named) string { return m.Name })
 }
 
 // completeBranch gives --branch without a label, which is last or before another flag, the

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/ui"
@@ -134,11 +135,7 @@ func (m *Model) footKeys() (list []binding) {
 
 // footLine is the foot: what keys do.
 func footLine(list []binding) string {
-	words := make([]string, len(list))
-	for i, b := range list {
-		words[i] = b.keys[0] + " " + b.word
-	}
-	return strings.Join(words, footGap)
+	return strings.Join(lists.MapEach(list, func(b binding) string { return b.keys[0] + " " + b.word }), footGap)
 }
 
 func (m *Model) showKeys() tea.Cmd {

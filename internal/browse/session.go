@@ -11,6 +11,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/render/views"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -431,11 +432,7 @@ func (o *opened) draw(width, height int) []string {
 }
 
 func indented(lines []string) []string {
-	list := make([]string, len(lines))
-	for i, l := range lines {
-		list[i] = " " + l
-	}
-	return list
+	return lists.MapEach(lines, func(l string) string { return " " + l })
 }
 
 // drawTree draws the tree of agents, with the one whose session is shown.

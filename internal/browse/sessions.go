@@ -11,6 +11,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/ui"
@@ -285,11 +286,7 @@ func (e *entry) foundWords() string {
 	if !e.checked {
 		return ""
 	}
-	words := make([]string, len(e.found))
-	for i, c := range e.found {
-		words[i] = ui.Number(c.n) + " " + c.rule.Name
-	}
-	return strings.Join(words, ", ")
+	return strings.Join(lists.MapEach(e.found, func(c ruleCount) string { return ui.Number(c.n) + " " + c.rule.Name }), ", ")
 }
 
 // draw draws the list on so many lines.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/forest"
@@ -214,10 +215,9 @@ func (st *agentStore) addSession(s *session.Session, cost float64) bool {
 
 // groupTrees makes the trees once; Trees fills copies of them.
 func (st *agentStore) groupTrees() {
-	heads := make([]forest.Head, len(st.sessions))
-	for i, s := range st.sessions {
-		heads[i] = forest.Head{Session: s, Refs: st.listReferences(st.numbers[s.ID])}
-	}
+	heads := lists.MapEach(st.sessions, func(s *session.Session) forest.Head {
+		return forest.Head{Session: s, Refs: st.listReferences(st.numbers[s.ID])}
+	})
 	st.trees = forest.GroupHeads(heads)
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -348,10 +349,7 @@ func (st *logStore) knownEvents(ctx context.Context, list []int, names []string,
 
 // hasTree reports whether all sessions of a tree were read.
 func (st *logStore) hasTree(tree *session.Tree) bool {
-	ids := make([]string, len(tree.Sessions))
-	for i, s := range tree.Sessions {
-		ids[i] = s.ID
-	}
+	ids := lists.MapEach(tree.Sessions, func(s *session.Session) string { return s.ID })
 	return st.hasSessions(ids)
 }
 

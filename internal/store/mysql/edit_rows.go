@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -21,10 +22,7 @@ func (e *Edit) atPlace(name string, at table.Place) condition {
 
 func (e *Edit) withKey(name string, image table.Image) condition {
 	r := e.tables[name]
-	key := make([]table.Value, len(r.key))
-	for i, column := range r.key {
-		key[i] = image[column]
-	}
+	key := lists.MapEach(r.key, func(column string) table.Value { return image[column] })
 	return r.withKeys(r.key, [][]table.Value{key}, r.places.unlike)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store/server"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -82,10 +83,7 @@ func (e *Edit) Reader() table.Reader { return e }
 
 // Rows implements table.Reader. A row that was changed has another place since.
 func (e *Edit) Rows(ctx context.Context, name string, columns []string, places []table.Place, fn func(n int, row []table.Value) error) ([]int, error) {
-	now := make([]table.Place, len(places))
-	for i, at := range places {
-		now[i] = e.currentPlace(name, at)
-	}
+	now := lists.MapEach(places, func(at table.Place) table.Place { return e.currentPlace(name, at) })
 	return e.DB.Rows(ctx, name, columns, now, fn)
 }
 
@@ -150,10 +148,7 @@ func (e *Edit) Lock(ctx context.Context, rows table.Selection, belonging ...stri
 			}
 		}
 	}
-	order := make([]string, len(rows.Key))
-	for i, column := range rows.Key {
-		order[i] = quotedName(column)
-	}
+	order := lists.MapEach(rows.Key, quotedName)
 	where, values := q.keysClause(rows)
 	err = q.runQuery(ctx, q.selectSQL(where)+" order by "+strings.Join(order, ", ")+" for update", values, func(table.Place, []table.Value) error { return nil })
 	return e.RememberError(err)

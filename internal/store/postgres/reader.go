@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/server"
@@ -224,10 +225,7 @@ func (db *DB) readPlaces(ctx context.Context, q *selection, places []table.Place
 	if len(places) == 0 {
 		return nil
 	}
-	list := make([]string, len(places))
-	for i, at := range places {
-		list[i] = `"` + ctidText(at) + `"`
-	}
+	list := lists.MapEach(places, func(at table.Place) string { return `"` + ctidText(at) + `"` })
 	done := 0
 	begun, err := db.withSavepoint(ctx, func() error {
 		value := []byte("{" + strings.Join(list, ",") + "}")
