@@ -230,11 +230,7 @@ func (st *agentStore) listReferences(number uint32) []string {
 	slices.SortStableFunc(found, func(a, b reference) int {
 		return cmp.Or(cmp.Compare(a.position, b.position), cmp.Compare(a.id, b.id))
 	})
-	ids := make([]string, len(found))
-	for i, r := range found {
-		ids[i] = r.child
-	}
-	return ids
+	return lists.MapEach(found, func(r reference) string { return r.child })
 }
 
 // Trees yields copies with their items, so that a tree can be forgotten when

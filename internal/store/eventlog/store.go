@@ -411,10 +411,7 @@ func (st *logStore) fillSession(ctx context.Context, s *session.Session) error {
 	if !ok {
 		return errors.New("session " + s.ID + " is not in the store")
 	}
-	places := make([]table.Place, len(st.entries[n]))
-	for i, e := range st.entries[n] {
-		places[i] = e.row
-	}
+	places := lists.MapEach(st.entries[n], func(e entry) table.Place { return e.row })
 	_, err := st.events.readRows(ctx, st.events.Columns, places, func(_ int, row Row) error {
 		key := st.eventKey(&st.list[n], row)
 		if it := wanted[key]; it != nil {

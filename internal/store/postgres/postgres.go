@@ -16,6 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/server"
@@ -241,19 +242,13 @@ order by n.nspname <> $1, n.nspname`, func(row []string) error {
 // queryTexts hands the rows of a query of the catalog to fn, as texts, "" for NULL. Their
 // number is small.
 func (db *DB) queryTexts(ctx context.Context, sql string, fn func(row []string) error, args ...string) error {
-	values := make([][]byte, len(args))
-	for i, arg := range args {
-		values[i] = []byte(arg)
-	}
+	values := lists.MapEach(args, func(arg string) []byte { return []byte(arg) })
 	result := db.conn.ExecParams(ctx, sql, values, nil, nil, nil).Read()
 	if result.Err != nil {
 		return result.Err
 	}
 	for _, row := range result.Rows {
-		texts := make([]string, len(row))
-		for i, value := range row {
-			texts[i] = string(value)
-		}
+		texts := lists.MapEach(row, func(value []byte) string { return string(value) })
 		if err := fn(texts); err != nil {
 			return err
 		}
