@@ -151,10 +151,7 @@ func fileEndings(endings ...string) ([]string, cobra.ShellCompDirective) {
 func completeReport(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	format, path, named := strings.Cut(typed, "=")
 	if !named {
-		var words []string
-		for _, name := range checks.FormatNames() {
-			words = append(words, name+"=")
-		}
+		words := lists.MapEach(checks.FormatNames(), func(name string) string { return name + "=" })
 		return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
 	folder, begun := filepath.Split(path)
@@ -247,11 +244,7 @@ func sessionsAsWords(known []view.Known, typed string) []string {
 		seen[k.ID] = true
 		return again
 	})
-	var words []string
-	for _, k := range roots[:min(len(roots), mostWords)] {
-		words = append(words, cobra.CompletionWithDesc(k.ID, ui.Clean(k.Title)))
-	}
-	return words
+	return lists.MapEach(roots[:min(len(roots), mostWords)], func(k view.Known) string { return cobra.CompletionWithDesc(k.ID, ui.Clean(k.Title)) })
 }
 
 // completeView offers what `view` takes: stores and sessions.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/repair"
@@ -219,10 +220,7 @@ func (r *repairRun) allowingCommands() []render.Command {
 	if r.saved != nil || r.findingUrgency(most) == nil {
 		return nil
 	}
-	var costs []string
-	for _, word := range most.AllowWords() {
-		costs = append(costs, why.Costs[word])
-	}
+	costs := lists.MapEach(most.AllowWords(), func(word string) string { return why.Costs[word] })
 	return []render.Command{r.commandWithWords(strings.Join(costs, "; "), "--allow", strings.Join(most.AllowWords(), ","))}
 }
 

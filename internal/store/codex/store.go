@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -305,10 +306,7 @@ func (c *codex) Close() error {
 // groupHeads are the trees, of sessions without items. They come in the order of the names of
 // files, which begin with times.
 func (c *codex) groupHeads() []*session.Tree {
-	var heads []forest.Head
-	for _, r := range c.list {
-		heads = append(heads, forest.Head{Session: c.newSession(r)})
-	}
+	heads := lists.MapEach(c.list, func(r *rollout) forest.Head { return forest.Head{Session: c.newSession(r)} })
 	return forest.GroupHeads(heads)
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -162,10 +163,7 @@ func (j *joined) structureSum(of []table.Value) []byte {
 // tellBranches adds what is wrong with the branches of a session.
 func (b *branches) tellBranches(s *session.Session) {
 	if n := len(b.loose); n > 0 {
-		var few []string
-		for _, r := range b.loose[:min(3, n)] {
-			few = append(few, fmt.Sprintf("message %d on branch %.40q", r.message, r.branch))
-		}
+		few := lists.MapEach(b.loose[:min(3, n)], func(r structureRow) string { return fmt.Sprintf("message %d on branch %.40q", r.message, r.branch) })
 		s.Faults = append(s.Faults, session.Fault{
 			Kind: session.ForeignKey, Field: fieldLoose, Default: new(string), Remedy: "remove these rows of " + tableStructure + "; the receipt keeps them",
 			Detail: fmt.Sprintf("%d of the session's rows of %s name messages that do not exist, another session's, or one twice on a branch: %s", n, tableStructure, strings.Join(few, ", ")),

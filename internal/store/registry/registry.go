@@ -199,10 +199,7 @@ func isOther(ctx context.Context, path string) bool {
 
 // unknownError says what a source is that no adapter knows.
 func unknownError(ctx context.Context, src *store.Source) error {
-	var titles []string
-	for _, k := range Kinds {
-		titles = append(titles, k.Title)
-	}
+	titles := lists.MapEach(Kinds, func(k store.Kind) string { return k.Title })
 	next := "sessctl reads these kinds of stores: " + strings.Join(titles, ", ") + ". See `sessctl stores`."
 	if src.Folder != nil {
 		if err := unreadError(src.Path); err != nil {
