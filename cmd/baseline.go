@@ -76,7 +76,7 @@ func (run *checkRun) finishBaseline(ctx context.Context, args []string, file *at
 		if end.Baseline, err = run.writeBaseline(ctx, file); err == nil {
 			end.Next = []render.Command{run.commandWithFlag(writeBaselineFlag, baselineFlag, run.config.WriteBaseline, "fail on new findings only")}
 		}
-		run.code = worseCode(run.code, exitCode(err))
+		run.code = max(run.code, exitCode(err))
 	case run.known != nil:
 		end.Baseline = &render.Baseline{Path: run.config.Baseline, Known: run.known.Known, Gone: run.known.CountGone()}
 		if run.onlyGone(end.Baseline) {

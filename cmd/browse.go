@@ -57,8 +57,6 @@ STORE is what ` + "`sessctl check`" + ` takes, but for standard input. It needs 
 	flags.StringSlice("select", nil, "look only for what these `RULES` find: ids, SC7, names")
 	flags.StringSlice("ignore", nil, "leave these `RULES` out")
 	addPlanFlags(cmd)
-	completeFlag(cmd, "select", listOf(ruleListWords))
-	completeFlag(cmd, "ignore", listOf(ruleListWords))
 	return cmd
 }
 

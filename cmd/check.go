@@ -59,15 +59,15 @@ In a pipe they are the same: ` + "`sessctl check | grep 'error SC701'`" + `.
 		GroupID: groupStore,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runCheck(cmd, p, args) },
 	}
-	addCheckFlags(cmd, p)
+	addCheckFlags(cmd)
 	return cmd
 }
 
-func addCheckFlags(cmd *cobra.Command, p *program) {
+func addCheckFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	addFormatFlag(cmd, checks.FormatNames()...)
 	addPagerFlag(cmd)
-	addReportFlag(cmd)
+	flags.StringArray("report", nil, "also write this `FORMAT=FILE`; may be repeated")
 	addStoreFlag(cmd)
 	addFindingFlags(cmd)
 	addChoice(cmd, "severity", "", severities, "least severity listed (warning)")
@@ -84,13 +84,8 @@ func addCheckFlags(cmd *cobra.Command, p *program) {
 	addProfileFlags(cmd)
 	flags.Bool("explain-request", false, "also print what the provider answers (with --session)")
 	addAssumeDeadFlag(cmd)
-	completeFlag(cmd, "session", p.sessionWords)
-	completeFlag(cmd, "since", oneOf())
 	flags.Uint("jobs", 1, "check `N` parts of a database at a time")
 	flags.Uint("max-memory", 0, "stop beyond `MB` of memory, 0 for never")
-	for _, name := range []string{"shard", "app", "user", "jobs", "max-memory"} {
-		completeFlag(cmd, name, oneOf())
-	}
 	cmd.ValidArgsFunction = completeStores(0)
 }
 
@@ -183,10 +178,8 @@ func newCheckRun(p *program, reports reportFiles, paths []string, several bool) 
 	case !c.Deep && !slices.ContainsFunc(run.rules, func(r *rules.Rule) bool { return !r.Deep }):
 		p.printNote("these rules find nothing without --deep")
 	}
-	if c.Since != "" {
-		if run.since, err = parseSince(c.Since, time.Now()); err != nil {
-			return nil, err
-		}
+	if run.since, err = parseSince(c.Since, time.Now()); err != nil {
+		return nil, err
 	}
 	if c.Shard != "" {
 		if run.shard, err = parseShard(c.Shard); err != nil {
@@ -253,7 +246,7 @@ func (run *checkRun) checkStore(ctx context.Context, path string) error {
 func (run *checkRun) noteUnread(path string, err error) {
 	run.reportError(err)
 	run.writer.Unread(unreadStore(path, err))
-	run.code = worseCode(run.code, exitCode(err))
+	run.code = max(run.code, exitCode(err))
 }
 
 // finishRun prints what concerns all stores and gives the files of the run their names. A
@@ -346,13 +339,12 @@ func (run *checkRun) mayCount(heads *session.Tree, newest time.Time) bool {
 	return run.isAskedFor(heads) && !old
 }
 
-// countResult adds a result to the exit code.
 func (run *checkRun) countResult(result *check.Result) {
 	run.results = append(run.results, result)
 	if result.Incomplete != "" {
-		run.code = worseCode(run.code, int(problem.Unreadable))
+		run.code = max(run.code, int(problem.Unreadable))
 	}
-	run.code = worseCode(run.code, run.findingsCode(result.Findings))
+	run.code = max(run.code, run.findingsCode(result.Findings))
 }
 
 // inShard refuses a session that belongs to another shard.
@@ -372,12 +364,6 @@ func (run *checkRun) sessionNotFound() error {
 	}
 	return problem.New(problem.Usage, "`sessctl ls` lists the sessions of a store.", "none of the %s has a session %q",
 		ui.Count(len(run.missed), "store"), run.config.Session)
-}
-
-// addReportFlag declares the formats that are written into files besides.
-func addReportFlag(cmd *cobra.Command) {
-	cmd.Flags().StringArray("report", nil, "also write this `FORMAT=FILE`; may be repeated")
-	completeFlag(cmd, "report", completeReport)
 }
 
 // reportFiles are the reports of a run besides what it prints.

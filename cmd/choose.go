@@ -144,7 +144,7 @@ func (s *search) readStores(ctx context.Context, args []string) error {
 		}
 		if err != nil {
 			s.reportError(err)
-			s.code = worseCode(s.code, exitCode(err))
+			s.code = max(s.code, exitCode(err))
 		}
 	}
 	return nil

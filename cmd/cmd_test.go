@@ -74,10 +74,10 @@ func TestEveryCommandSaysHowItEnds(t *testing.T) {
 }
 
 func TestExitCodesOfSeveralResults(t *testing.T) {
-	if got := worseCode(exitFindings, 3); got != 3 {
+	if got := max(exitFindings, 3); got != 3 {
 		t.Errorf("1 and 3: got %d", got)
 	}
-	if got := worseCode(5, exitFindings); got != 5 {
+	if got := max(5, exitFindings); got != 5 {
 		t.Errorf("5 and 1: got %d", got)
 	}
 	if got := exitCode(io.ErrUnexpectedEOF); got != 3 {

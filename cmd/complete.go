@@ -13,7 +13,9 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render/checks"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/store/registry"
@@ -26,6 +28,23 @@ func completeFlag(cmd *cobra.Command, flag string, words cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, words); err != nil {
 		panic(err) // the flag was not declared
 	}
+}
+
+// completeFlags offers words for the values of flags, which are the same in all commands but where one has
+// said others.
+func (p *program) completeFlags(cmd *cobra.Command) {
+	words := map[string]cobra.CompletionFunc{
+		"select": listOf(ruleListWords), "ignore": listOf(ruleListWords), "profile": listOf(fixedWords(profileNames())), "allow": listOf(fixedWords(allowed)),
+		"compare-visibility": listOf(fixedWords(modelNames())), "session": p.sessionWords, "match": p.sessionWords, "against": completeStores(0), "report": completeReport,
+	}
+	for _, name := range []string{"shard", "app", "user", "jobs", "max-memory", "max-findings", "live-window", "every", "poll", "metrics", "agent", "tool", "branch", "since", "context", "limit"} {
+		words[name] = oneOf()
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if _, said := cmd.GetFlagCompletionFunc(f.Name); !said && words[f.Name] != nil {
+			completeFlag(cmd, f.Name, words[f.Name])
+		}
+	})
 }
 
 // oneOf offers words, and none where nobody can say which: files never fit.
@@ -55,7 +74,6 @@ func fixedWords(words []string) func(string) []string {
 	return func(string) []string { return words }
 }
 
-// withoutTyped leaves out words that were typed already.
 func withoutTyped(words, typed []string) []string {
 	return slices.DeleteFunc(slices.Clone(words), func(w string) bool {
 		bare, _, _ := strings.Cut(w, "\t")
@@ -124,10 +142,7 @@ func completeStores(n int) cobra.CompletionFunc {
 
 // fileEndings lets the shell offer files with these endings.
 func fileEndings(endings ...string) ([]string, cobra.ShellCompDirective) {
-	words := make([]string, len(endings))
-	for i, e := range endings {
-		words[i] = strings.TrimPrefix(e, ".")
-	}
+	words := lists.MapEach(endings, func(e string) string { return strings.TrimPrefix(e, ".") })
 	return words, cobra.ShellCompDirectiveFilterFileExt
 }
 
@@ -136,10 +151,7 @@ func fileEndings(endings ...string) ([]string, cobra.ShellCompDirective) {
 func completeReport(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	format, path, named := strings.Cut(typed, "=")
 	if !named {
-		var words []string
-		for _, name := range checks.FormatNames() {
-			words = append(words, name+"=")
-		}
+		words := lists.MapEach(checks.FormatNames(), func(name string) string { return name + "=" })
 		return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
 	folder, begun := filepath.Split(path)
@@ -232,11 +244,7 @@ func sessionsAsWords(known []view.Known, typed string) []string {
 		seen[k.ID] = true
 		return again
 	})
-	var words []string
-	for _, k := range roots[:min(len(roots), mostWords)] {
-		words = append(words, cobra.CompletionWithDesc(k.ID, ui.Clean(k.Title)))
-	}
-	return words
+	return lists.MapEach(roots[:min(len(roots), mostWords)], func(k view.Known) string { return cobra.CompletionWithDesc(k.ID, ui.Clean(k.Title)) })
 }
 
 // completeView offers what `view` takes: stores and sessions.

@@ -55,7 +55,6 @@ With --quiet, one line says whether they differ.
 	addPagerFlag(cmd)
 	cmd.Flags().Bool("full", false, "show whole texts, and every item of added and gone sessions")
 	cmd.Flags().String("session", "", "compare only this `SESSION` and its tree")
-	completeFlag(cmd, "session", p.sessionWords)
 	return cmd
 }
 
@@ -123,7 +122,7 @@ func (run *diffRun) compareStores(ctx context.Context) error {
 	if first != nil || lostBefore != lostAfter {
 		code = exitDiffers
 	}
-	code = worseCode(code, int(problem.ClassOf(incomplete)))
+	code = max(code, int(problem.ClassOf(incomplete)))
 	if err := writer.Close(render.DiffEnd{Tally: tally, ExitCode: code, Next: run.nextAfterDiff(first)}); err != nil {
 		return err
 	}

@@ -97,9 +97,6 @@ func exitCode(err error) int {
 	return int(problem.Unreadable)
 }
 
-// worseCode is the exit code of two results together: the higher one.
-func worseCode(a, b int) int { return max(a, b) }
-
 // withCode is the error for an exit code whose reasons were shown.
 func withCode(code int) error {
 	if code == exitOK {

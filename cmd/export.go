@@ -42,7 +42,6 @@ stream.
 	cmd.Flags().Bool("redact", false, "replace every text, for bug reports")
 	cmd.Flags().String("session", "", "write only this `SESSION` and its tree")
 	addByIndexFlag(cmd)
-	completeFlag(cmd, "session", p.sessionWords)
 	cmd.ValidArgsFunction = completeStores(1)
 	return cmd
 }

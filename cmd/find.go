@@ -74,10 +74,6 @@ and no file is written.
 	flags.Uint("context", 0, "show `N` messages before and after, too")
 	flags.Uint("limit", 50, "show `N` messages at most, 0 for all")
 	flags.Bool("redact", false, "show where the words are, and no text")
-	for _, name := range []string{"agent", "tool", "branch", "since", "context", "limit"} {
-		completeFlag(cmd, name, oneOf())
-	}
-	completeFlag(cmd, "session", p.sessionWords)
 	return cmd
 }
 
@@ -86,13 +82,9 @@ func runFind(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return err
 	}
-	recent := func(*session.Tree) bool { return true }
-	if p.config.Since != "" {
-		since, err := parseSince(p.config.Since, time.Now()) //nolint:forbidigo // an age counts from now
-		if err != nil {
-			return err
-		}
-		recent = touchedSince(since)
+	since, err := parseSince(p.config.Since, time.Now()) //nolint:forbidigo // an age counts from now
+	if err != nil {
+		return err
 	}
 	paths, empty, err := p.expandArguments(ctx, args[1:])
 	if err != nil {
@@ -102,11 +94,11 @@ func runFind(ctx context.Context, p *program, args []string) error {
 	end := p.printFound(&list)
 	for _, e := range empty {
 		p.reportError(e.reason)
-		list.ExitCode = worseCode(list.ExitCode, exitCode(e.reason))
+		list.ExitCode = max(list.ExitCode, exitCode(e.reason))
 	}
 	var missed []error // of stores without the session
 	for _, path := range paths {
-		unprinted, err := p.findInStore(ctx, path, query, recent, &list)
+		unprinted, err := p.findInStore(ctx, path, query, touchedSince(since), &list)
 		switch {
 		case unprinted != nil || ctx.Err() != nil:
 			return cmp.Or(unprinted, ctx.Err())
@@ -114,17 +106,17 @@ func runFind(ctx context.Context, p *program, args []string) error {
 			missed = append(missed, err)
 		case err != nil:
 			p.reportError(err)
-			list.ExitCode = worseCode(list.ExitCode, exitCode(err))
+			list.ExitCode = max(list.ExitCode, exitCode(err))
 		}
 	}
 	if len(missed) == len(paths) { // else one of them has it, or why it does not is told
 		for _, err := range missed {
 			p.reportError(err)
-			list.ExitCode = worseCode(list.ExitCode, exitCode(err))
+			list.ExitCode = max(list.ExitCode, exitCode(err))
 		}
 	}
 	if list.Messages == 0 {
-		list.ExitCode = worseCode(list.ExitCode, exitFindings)
+		list.ExitCode = max(list.ExitCode, exitFindings)
 	}
 	if err := end(); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sessctl/sessctl/internal/config"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
@@ -35,9 +36,6 @@ func addFindingFlags(cmd *cobra.Command) {
 	flags.StringSlice("select", nil, "run only these `RULES`: ids, beginnings (SC7) or names")
 	flags.StringSlice("ignore", nil, "leave these `RULES` out")
 	flags.Uint("max-findings", 100, "list `N` findings at most, 0 for all")
-	completeFlag(cmd, "select", listOf(ruleListWords))
-	completeFlag(cmd, "ignore", listOf(ruleListWords))
-	completeFlag(cmd, "max-findings", oneOf())
 }
 
 // selectedRules are those that --select and --ignore leave.
@@ -64,15 +62,10 @@ func (p *program) withTexts(selected []*rules.Rule) bool {
 func addProfileFlags(cmd *cobra.Command) {
 	cmd.Flags().StringSlice("profile", nil, "check against `PROVIDERS`, not each session's own")
 	cmd.Flags().Bool("as-is", false, "check what is stored, without your next message")
-	completeFlag(cmd, "profile", listOf(fixedWords(profileNames())))
 }
 
 func profileNames() []string {
-	var names []string
-	for _, p := range rules.Profiles {
-		names = append(names, p.Name)
-	}
-	return names
+	return lists.MapEach(rules.Profiles, func(p *rules.Profile) string { return p.Name })
 }
 
 // parseJudge parses what the flags of addProfileFlags say.
@@ -91,8 +84,11 @@ func (p *program) parseJudge() (rules.Judge, error) {
 }
 
 // parseSince reads a date, a time, or how long ago: "2026-02-03",
-// "2026-02-03T10:00:00Z", "36h", "7d", "2w". Dates are local.
+// "2026-02-03T10:00:00Z", "36h", "7d", "2w". Dates are local. "" is zero: no limit.
 func parseSince(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
 	if t, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
 		return t, nil
 	}
@@ -118,7 +114,7 @@ func touchedSince(since time.Time) func(*session.Tree) bool {
 	return func(tree *session.Tree) bool {
 		return slices.ContainsFunc(tree.Sessions, func(s *session.Session) bool {
 			last, known := lastTouched(s)
-			return !known || !last.Before(since)
+			return since.IsZero() || !known || !last.Before(since)
 		})
 	}
 }

@@ -59,10 +59,6 @@ elsewhere: the beginning of an id, or words of a title; here several may fit.
 	flags.String("match", "", "list sessions whose titles have these `WORDS`, or whose ids begin so")
 	flags.Uint("limit", 0, "list `N` sessions of each store at most, 0 for all")
 	addChoice(cmd, "sort", render.SortOrders[0], render.SortOrders, "what comes first")
-	for _, name := range []string{"since", "agent", "limit"} {
-		completeFlag(cmd, name, oneOf())
-	}
-	completeFlag(cmd, "match", p.sessionWords)
 	return cmd
 }
 
@@ -85,7 +81,7 @@ func runLs(ctx context.Context, p *program, args []string) error {
 	list := render.Listing{Tool: thisTool(), Home: p.home, All: p.config.All, Quiet: p.config.Quiet}
 	for _, e := range empty {
 		p.reportError(e.reason)
-		list.ExitCode = worseCode(list.ExitCode, exitCode(e.reason))
+		list.ExitCode = max(list.ExitCode, exitCode(e.reason))
 	}
 	for _, path := range paths {
 		listed, err := p.listStore(ctx, path, catalogue.UsualRules(), keeps)
@@ -94,7 +90,7 @@ func runLs(ctx context.Context, p *program, args []string) error {
 		}
 		if err != nil {
 			p.reportError(err)
-			list.ExitCode = worseCode(list.ExitCode, exitCode(err))
+			list.ExitCode = max(list.ExitCode, exitCode(err))
 		}
 		if listed != nil {
 			list.Stores = append(list.Stores, *listed)
@@ -121,18 +117,14 @@ func (p *program) printList(list *render.Listing) error {
 // lsFilter is what the flags say of the sessions to list.
 func (p *program) lsFilter() (func(*session.Tree, *render.Row) bool, error) {
 	c := p.config
-	recent := func(*session.Tree) bool { return true }
-	if c.Since != "" {
-		since, err := parseSince(c.Since, time.Now()) //nolint:forbidigo // an age counts from now
-		if err != nil {
-			return nil, err
-		}
-		recent = touchedSince(since)
+	since, err := parseSince(c.Since, time.Now()) //nolint:forbidigo // an age counts from now
+	if err != nil {
+		return nil, err
 	}
 	return func(tree *session.Tree, row *render.Row) bool {
 		speaks := func(name string) bool { return strings.EqualFold(name, c.Agent) }
 		fits := func(s *session.Session) bool { return view.FitsName(s.ID, s.Title, c.Match) }
-		return recent(tree) && (!c.Damaged || row.Health[rules.Error]+row.Health[rules.Warning] > 0) &&
+		return touchedSince(since)(tree) && (!c.Damaged || row.Health[rules.Error]+row.Health[rules.Warning] > 0) &&
 			(c.Agent == "" || slices.ContainsFunc(row.Agents, speaks)) &&
 			(c.Match == "" || slices.ContainsFunc(tree.Sessions, fits))
 	}, nil

@@ -86,7 +86,7 @@ func runCommandLine(ctx context.Context, args []string, stdin io.Reader, stdout,
 	}
 	code := p.reportExitCode(ran, err)
 	if err := p.pager.Show(ctx.Err() != nil); err != nil {
-		code = worseCode(code, exitCode(err))
+		code = max(code, exitCode(err))
 	}
 	return code
 }

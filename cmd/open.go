@@ -144,7 +144,6 @@ func (p *program) openStore(ctx context.Context, path string) (*registry.Opened,
 	return registry.Open(ctx, path, p.config.Store, p.stdin, opts)
 }
 
-// startProgress starts a progress counter of a store.
 func (p *program) startProgress(path string) *ui.Progress {
 	var size int64
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {

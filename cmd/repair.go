@@ -73,7 +73,7 @@ With 1, findings are left, or a plan was shown and not carried out.`,
 		},
 	}
 	cmd.ValidArgsFunction = completeStores(1)
-	addRepairFlags(cmd, p)
+	addRepairFlags(cmd)
 	return cmd
 }
 
@@ -101,7 +101,7 @@ func (p *program) foreignWords() string {
 	return ""
 }
 
-func addRepairFlags(cmd *cobra.Command, p *program) {
+func addRepairFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	addFormatFlag(cmd, "text", "json", "html")
 	addStoreFlag(cmd)
@@ -119,18 +119,12 @@ func addRepairFlags(cmd *cobra.Command, p *program) {
 	flags.Uint("max-findings", 100, "show at most `N` steps, 0 for all")
 	addProfileFlags(cmd)
 	addAssumeDeadFlag(cmd)
-	completeFlag(cmd, "select", listOf(ruleListWords))
-	completeFlag(cmd, "ignore", listOf(ruleListWords))
-	completeFlag(cmd, "session", p.sessionWords)
-	completeFlag(cmd, "max-findings", oneOf())
 }
 
 // addPlanFlags declares what a plan may hold.
 func addPlanFlags(cmd *cobra.Command) {
 	cmd.Flags().StringSlice("allow", nil, "also make repairs of `KINDS`: "+strings.Join(allowed, ", "))
 	cmd.Flags().Duration("live-window", liveWindow, "leave a server's sessions newer than `AGE`")
-	completeFlag(cmd, "live-window", oneOf())
-	completeFlag(cmd, "allow", listOf(fixedWords(allowed)))
 }
 
 func runRepair(ctx context.Context, p *program, args []string) error {
@@ -229,12 +223,11 @@ func (r *repairRun) locateStore(ctx context.Context, args []string) (err error) 
 func (r *repairRun) leftCode() int {
 	code := r.findingsCode(r.left)
 	if r.incomplete != "" {
-		code = worseCode(code, int(problem.Unreadable))
+		code = max(code, int(problem.Unreadable))
 	}
 	return code
 }
 
-// printOutcome prints how the run ended.
 func (r *repairRun) printOutcome(o render.Outcome) error {
 	if err := r.writer.Close(o); err != nil {
 		return err
@@ -259,7 +252,7 @@ func (r *repairRun) savePlanIfAsked() (stop bool, err error) {
 
 // stopUnchanged ends a run in which nothing was changed, with the command that does it.
 func (r *repairRun) stopUnchanged(next ...render.Command) error {
-	return r.printOutcome(render.Outcome{ExitCode: worseCode(exitFindings, r.leftCode()), Next: next})
+	return r.printOutcome(render.Outcome{ExitCode: max(exitFindings, r.leftCode()), Next: next})
 }
 
 // commandWithWords is this command line without what kept it from changing anything, and
@@ -319,7 +312,6 @@ func (r *repairRun) readPlan(ctx context.Context) error {
 	})
 }
 
-// printPlan prints the plan.
 func (r *repairRun) printPlan() error {
 	err := r.writer.Plan(r.plan, r.facts, r.left)
 	if err == nil || errors.Is(err, syscall.EPIPE) {
@@ -394,7 +386,6 @@ func (p *program) canAsk() bool {
 	return ok && ui.IsTerminal(in.r) && p.out.Terminal && !p.printsJSON() && p.outputFormat() != "html"
 }
 
-// applyPlan changes the store.
 func (r *repairRun) applyPlan(ctx context.Context, backup string) error {
 	now, err := os.Stat(r.path)
 	const next = "Nothing was changed. Run the repair again to get a new plan."
@@ -433,7 +424,6 @@ func (p *program) noteLeftovers(path string) {
 	}
 }
 
-// noteLeft names what stays beside a store.
 func (p *program) noteLeft(ed store.Editor) {
 	if left := ed.Left(); left != "" {
 		p.printNote("%s", left)
@@ -510,7 +500,7 @@ func (r *repairRun) printApplied(receipt *repair.Receipt, o render.Outcome) erro
 	}
 	o.Left, o.ExitCode = r.left, r.leftCode()
 	if len(o.LeftOut) > 0 {
-		o.ExitCode = worseCode(o.ExitCode, exitFindings)
+		o.ExitCode = max(o.ExitCode, exitFindings)
 	}
 	err := r.printOutcome(o)
 	if isUnprinted(err) {

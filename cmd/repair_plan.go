@@ -14,6 +14,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/repair"
@@ -156,7 +157,6 @@ func readPlan(path string) (*repair.Plan, error) {
 	return plan, nil
 }
 
-// savePlan writes the plan for later.
 func (r *repairRun) savePlan() error {
 	return writeNew(r.config.PlanOut, func(w io.Writer) error {
 		err := r.plan.Seal()
@@ -220,10 +220,7 @@ func (r *repairRun) allowingCommands() []render.Command {
 	if r.saved != nil || r.findingUrgency(most) == nil {
 		return nil
 	}
-	var costs []string
-	for _, word := range most.AllowWords() {
-		costs = append(costs, why.Costs[word])
-	}
+	costs := lists.MapEach(most.AllowWords(), func(word string) string { return why.Costs[word] })
 	return []render.Command{r.commandWithWords(strings.Join(costs, "; "), "--allow", strings.Join(most.AllowWords(), ","))}
 }
 
@@ -239,7 +236,6 @@ func (r *repairRun) canCopy() bool {
 	return r.kind.Edit != nil && (r.kind.Stream || r.facts.ReadOnly == "" && !registry.OnServer(r.path))
 }
 
-// streamName is a name for a stream of a store.
 func streamName(store string) string {
 	if registry.OnServer(store) || isFolder(store) {
 		return besidePath(store) + ".ndjson"
@@ -270,7 +266,6 @@ func besidePath(path string) string {
 	return path
 }
 
-// copyName is a name for a repaired copy.
 func (r *repairRun) copyName() string {
 	if r.path == "-" {
 		return "repaired.ndjson"

@@ -71,7 +71,6 @@ reads. --assign-by and --all are about the list of events only.
 	addChoice(cmd, "assign-by", recording.Auto.String(), recording.Models[:], "assign events to sessions by")
 	cmd.Flags().Bool("all", false, "show every event, each piece of an answer too")
 	cmd.Flags().String("against", "", "compare with the sessions in this `STORE`")
-	completeFlag(cmd, "against", completeStores(0))
 	cmd.Flags().StringP("output", "o", "", "write the sessions as a canonical stream into this new `FILE`")
 	addStoreFlag(cmd)
 	addFindingFlags(cmd)

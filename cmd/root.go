@@ -76,6 +76,7 @@ mislead the next run, and repairs it when told to, with a backup and a way back.
 		newWhyCommand(p), newRepairCommand(p), newUndoCommand(p), newExplainCommand(p), newConfigCommand(p), newMCPCommand(p), newWatchCommand(p), newSchemaCommand(p), newVersionCommand(p),
 	)
 	for _, c := range root.Commands() {
+		p.completeFlags(c)
 		c.SuggestFor = otherWords[c.Name()]
 	}
 	root.SetHelpCommandGroupID(groupOther)

@@ -41,7 +41,6 @@ baselines, and of the canonical stream. Without a name, list all of them.
 	return cmd
 }
 
-// schemaNames are the names of all schemas.
 func schemaNames() []string {
 	files, _ := fs.Glob(docs.Schemas, "schema/*.json") // the pattern is a good one
 	names := lists.MapEach(files, func(file string) string { return strings.TrimSuffix(path.Base(file), ".json") })

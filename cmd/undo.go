@@ -190,7 +190,6 @@ func (p *program) findReceipts(ctx context.Context, args []string) []render.Rece
 	return found
 }
 
-// inspectReceipt reads what a receipt says.
 func inspectReceipt(path string) render.Receipt {
 	found := render.Receipt{Path: path, State: "damaged"}
 	if _, at := cutBackup(path); !at.IsZero() {
@@ -333,7 +332,6 @@ func takesBack(changed, made int) string {
 	return "takes back what changed in " + ui.Count(changed, "session") + " and removes " + ui.Number(made) + " that the repair made"
 }
 
-// isUndone says what an undo did.
 func isUndone(changed, made int, store string) string {
 	switch {
 	case changed == 0:
@@ -344,7 +342,6 @@ func isUndone(changed, made int, store string) string {
 	return "Undone: " + ui.Count(changed, "session") + " in " + store + rules.VerbForm(changed, " is as it was", " are as they were") + " before the repair"
 }
 
-// printSentence prints a sentence for people.
 func (p *program) printSentence(format string, args ...any) error {
 	_, err := fmt.Fprint(p.out, ui.Hang("", "", fmt.Sprintf(format, args...), p.out.TextWidth()))
 	return err

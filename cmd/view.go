@@ -14,6 +14,7 @@ import (
 	"github.com/sessctl/sessctl/internal/branch"
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/config"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/render/views"
@@ -148,7 +149,6 @@ func countArguments(n int) string {
 	return fmt.Sprintf("%d arguments", n)
 }
 
-// printView prints the view of a session.
 func (s *search) printView(ctx context.Context, found view.Known) error {
 	opened := s.opened[found.Store]
 	if err := s.assumeDead(opened.Facts()); err != nil {
@@ -177,7 +177,7 @@ func (s *search) printView(ctx context.Context, found view.Known) error {
 	}
 	if changed := opened.Changed(); changed != "" {
 		s.printNote("%s: view it again", changed)
-		s.code = worseCode(s.code, int(problem.Busy))
+		s.code = max(s.code, int(problem.Busy))
 	}
 	if incomplete != "" {
 		return problem.New(problem.Unreadable, seeCheck, "the view is incomplete: %s", incomplete)
@@ -310,15 +310,10 @@ func addLensFlags(cmd *cobra.Command) {
 	addChoice(cmd, "visibility", "", modelNames(), "decide by this rule (default: the store's own)")
 	cmd.Flags().StringSlice("compare-visibility", nil, "show where two rules disagree: `path,tokens`")
 	cmd.Flags().Bool("tokens", false, "show who held which tokens, and what they let it see")
-	completeFlag(cmd, "compare-visibility", listOf(fixedWords(modelNames())))
 }
 
 func modelNames() []string {
-	var names []string
-	for _, m := range branch.Models {
-		names = append(names, m.Name)
-	}
-	return names
+	return lists.MapEach(branch.Models, func(m branch.Named) string { return m.Name })
 }
 
 // completeBranch gives --branch without a label, which is last or before another flag, the

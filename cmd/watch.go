@@ -57,11 +57,6 @@ folders, patterns or usual places are found within a minute.
 	flags.Duration("every", 5*time.Minute, "check all of a store that changes every `TIME`")
 	flags.Duration("poll", 0, "look at all stores every `TIME`, whatever the system tells")
 	flags.String("metrics", "", "serve metrics for Prometheus at this `ADDRESS`")
-	completeFlag(cmd, "select", listOf(ruleListWords))
-	completeFlag(cmd, "ignore", listOf(ruleListWords))
-	for _, name := range []string{"max-findings", "live-window", "every", "poll", "metrics"} {
-		completeFlag(cmd, name, oneOf())
-	}
 	return cmd
 }
 
@@ -201,7 +196,6 @@ func (run *checkRun) lookAt(ctx context.Context, paths []string, path string, of
 	return look, nil
 }
 
-// lookedAt collects what was looked at.
 type lookedAt struct{ trees []watch.Tree }
 
 // Tree implements render.TreeWriter.

@@ -71,7 +71,6 @@ double quotes, a shell runs what is between backticks.
 	return cmd
 }
 
-// whyRun is one question.
 type whyRun struct {
 	*program
 	judge    rules.Judge
@@ -229,7 +228,6 @@ func (w *whyRun) hintedStores() (paths []string) {
 	return paths
 }
 
-// isStream reports whether standard input is a canonical stream.
 func isStream(data []byte) bool {
 	const header = 4 << 10
 	return bytes.Contains(data[:min(header, len(data))], []byte(`"sessctl.canonical/`))
@@ -269,7 +267,7 @@ func (w *whyRun) answerFrom(ctx context.Context, n int) (d *why.Diagnosis, unrea
 		return nil, unread, nil
 	case unread != nil:
 		w.reportError(unread)
-		searched.Trouble, w.code = unread.Error(), worseCode(w.code, exitCode(unread))
+		searched.Trouble, w.code = unread.Error(), max(w.code, exitCode(unread))
 	case len(w.paths) <= mostOpen:
 		return d, nil, failed
 	}
@@ -303,7 +301,6 @@ func (w *whyRun) diagnoseAsked(ctx context.Context) (*why.Diagnosis, error) {
 	return d, err
 }
 
-// chooseCandidate finds the session that is meant.
 func (w *whyRun) chooseCandidate(d *why.Diagnosis) error {
 	asked := d.Asked
 	var known error
@@ -384,7 +381,6 @@ func (w *whyRun) rootOf(found view.Known) *why.Candidate {
 	return nil
 }
 
-// diagnoseSession looks into the session that was chosen.
 func (w *whyRun) diagnoseSession(ctx context.Context, d *why.Diagnosis) error {
 	if d.Session.Store != "-" { // which cannot be read again
 		d.Broken = w.search.BrokenBeside(d.Session)
@@ -525,7 +521,7 @@ func (w *whyRun) unopenedDiagnosis(err error) *why.Diagnosis {
 // printDiagnosis prints the diagnosis. failed is why there is none of a session.
 func (w *whyRun) printDiagnosis(d *why.Diagnosis, failed error) error {
 	d.Pasted = w.pasted
-	code := worseCode(w.code, whyCode(d.Verdict))
+	code := max(w.code, whyCode(d.Verdict))
 	if failed != nil {
 		code = exitCode(failed)
 	}
@@ -540,7 +536,6 @@ func (w *whyRun) printDiagnosis(d *why.Diagnosis, failed error) error {
 	return cmp.Or(printer(d, opts), withCode(code))
 }
 
-// whyCode is the exit code of a verdict.
 func whyCode(v why.Verdict) int {
 	switch v {
 	case why.Resumes, why.Doubtful, why.Elsewhere:

@@ -103,9 +103,10 @@ type Model struct {
 
 // New is a browser that has shown nothing yet.
 func New(ctx context.Context, opts Options) *Model {
-	m := &Model{Options: opts, ctx: ctx, jobs: &jobs{}, width: 80, height: 24}
-	m.sessions = newSessions()
-	return m
+	return &Model{
+		Options: opts, ctx: ctx, jobs: &jobs{}, width: 80, height: 24,
+		sessions: sessions{about: map[*render.Row]*entry{}, known: map[sessionKey]*render.Row{}, marked: map[*render.Row]bool{}, stamps: map[string]string{}},
+	}
 }
 
 // Init lists the sessions, and checks them then.
@@ -114,11 +115,10 @@ func (m *Model) Init() tea.Cmd { return tea.Batch(m.readStores(), m.watchStores(
 // What happened: a job told something, with what goes on telling, or ended.
 type (
 	told struct {
-		id   int
-		msg  tea.Msg
-		next tea.Cmd
+		id     int
+		change func() tea.Cmd // of the state
+		next   tea.Cmd
 	}
-	failed struct{ err error }
 	looked struct{ stamps map[string]string } // what stores are by now
 )
 
@@ -145,7 +145,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if msg.next == nil {
 			m.endJobs(func(j job) bool { return j.id == msg.id })
 		}
-		return m, tea.Batch(m.takeNews(msg.msg), msg.next)
+		return m, tea.Batch(msg.change(), msg.next)
 	case looked:
 		m.sessions.noteChanges(msg.stamps)
 		return m, m.watchStores()
@@ -153,48 +153,6 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// takeNews takes in what a job told.
-func (m *Model) takeNews(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case failed:
-		m.noteError(msg.err)
-	case listed:
-		m.sessions.addStore(msg)
-		m.noteError(msg.err)
-	case allListed:
-		m.sessions.reading = false
-		if len(m.sessions.rows) == 0 && m.sessions.unread != nil {
-			m.nothing = m.sessions.unread
-			return tea.Quit
-		}
-		return m.checkStores()
-	case found:
-		m.sessions.addHealth(msg)
-	case storeFound:
-		m.sessions.own = append(m.sessions.own, msg...)
-	case checked:
-		m.noteError(msg.err)
-		if msg.err == nil {
-			m.sessions.endCheck(msg.store)
-		}
-	case allChecked:
-		m.sessions.checking = false
-	case sessionRead:
-		m.showSession(msg)
-	case *Proposal:
-		m.showProposal(msg)
-	case repairedPlan:
-		msg.of.plan = msg.Proposal
-		m.reprint()
-	case carriedOut:
-		return m.showOutcome(msg)
-	case exported:
-		m.note = "Written: " + string(msg)
-	}
-	return nil
-}
-
-// watchStores looks at the stores after a while.
 func (m *Model) watchStores() tea.Cmd {
 	if m.Watch == 0 {
 		return nil
@@ -272,7 +230,6 @@ func (m *Model) goBack() {
 	}
 }
 
-// top is the session that is shown.
 func (m *Model) top() *opened { return m.open[len(m.open)-1] }
 
 // reprint lays out anew what depends on the size of the screen.
@@ -282,7 +239,6 @@ func (m *Model) reprint() {
 	}
 }
 
-// rereadAll reads anew what is shown.
 func (m *Model) rereadAll() tea.Cmd {
 	var again tea.Cmd
 	if len(m.open) > 0 {

@@ -185,7 +185,6 @@ func beside(height int, widths []int, panes ...[]string) []string {
 	return lines
 }
 
-// showRule shows the page of a rule.
 func (m *Model) showRule(rule *rules.Rule) {
 	text, err := rule.Page()
 	if err != nil {

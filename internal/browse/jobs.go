@@ -41,8 +41,8 @@ type job struct {
 	cancel context.CancelFunc
 }
 
-// runJob makes the command for a job, which tells what it knows on its way and at its end.
-func (m *Model) runJob(what string, work func(ctx context.Context, tell func(tea.Msg)) tea.Msg) tea.Cmd {
+// runJob makes the command for a job, which tells how the state changes on its way and at its end.
+func (m *Model) runJob(what string, work func(ctx context.Context, tell func(change func())) (end func() tea.Cmd, err error)) tea.Cmd {
 	ctx, cancel := context.WithCancel(m.ctx)
 	m.jobs.last++
 	id := m.jobs.last
@@ -70,8 +70,13 @@ func (m *Model) runJob(what string, work func(ctx context.Context, tell func(tea
 		go func() {
 			defer m.jobs.group.Done()
 			defer cancel()
-			last := work(ctx, func(msg tea.Msg) { tell(told{id, msg, listen}) })
-			tell(told{id: id, msg: last})
+			end, err := work(ctx, func(change func()) {
+				tell(told{id, func() tea.Cmd { change(); return nil }, listen})
+			})
+			if err != nil {
+				end = func() tea.Cmd { m.noteError(err); return nil }
+			}
+			tell(told{id: id, change: end})
 		}()
 		return listen()
 	}
@@ -85,12 +90,4 @@ func (m *Model) endJobs(ends func(job) bool) {
 		}
 		return ends(j)
 	})
-}
-
-// orFailed is what a job tells at its end, or its error.
-func orFailed(msg tea.Msg, err error) tea.Msg {
-	if err != nil {
-		return failed{err}
-	}
-	return msg
 }

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/ui"
@@ -51,7 +52,6 @@ func (m *Model) press(key, text string) tea.Cmd {
 	return nil
 }
 
-// scrollText scrolls the page or the plan on the screen.
 func (m *Model) scrollText(key string) bool {
 	if m.page != nil {
 		return m.page.scroll(key, m.bodyHeight())
@@ -135,14 +135,9 @@ func (m *Model) footKeys() (list []binding) {
 
 // footLine is the foot: what keys do.
 func footLine(list []binding) string {
-	words := make([]string, len(list))
-	for i, b := range list {
-		words[i] = b.keys[0] + " " + b.word
-	}
-	return strings.Join(words, footGap)
+	return strings.Join(lists.MapEach(list, func(b binding) string { return b.keys[0] + " " + b.word }), footGap)
 }
 
-// showKeys lists all keys of the screen.
 func (m *Model) showKeys() tea.Cmd {
 	lines := []string{"  ↑ ↓ or k j, pgup pgdown, g G   move"}
 	for _, b := range slices.Concat(m.bindings(), everywhere) {
@@ -192,7 +187,12 @@ func init() {
 
 func init() {
 	listKeys = []binding{
-		{[]string{"enter"}, "open", "open the session", (*Model).openSelected},
+		{[]string{"enter"}, "open", "open the session", func(m *Model) tea.Cmd {
+			if r := m.sessions.selected(); r != nil {
+				return m.readSession(m.sessions.about[r].store, r.ID, "", false)
+			}
+			return nil
+		}},
 		{[]string{"/"}, "filter", "show only sessions with these words; rule:SC701 and agent:NAME are words, too", (*Model).askFilter},
 		{[]string{"f"}, "show", "show all sessions, the damaged or the repairable ones", func(m *Model) tea.Cmd { return m.sessions.cycle(&m.sessions.only, len(showOnly)) }},
 		{[]string{"s"}, "sort", "sort by another column", func(m *Model) tea.Cmd {
@@ -229,20 +229,15 @@ func init() {
 		{[]string{"p"}, "", "check the request for the next provider", (*Model).turnProvider},
 		{[]string{"J"}, "", "scroll what is under the cursor", func(m *Model) tea.Cmd { m.top().scrollDetail("down"); return nil }},
 		{[]string{"K"}, "", "scroll it back", func(m *Model) tea.Cmd { m.top().scrollDetail("up"); return nil }},
-		{[]string{"y"}, "", "copy the id of the session", (*Model).copyID},
+		{[]string{"y"}, "", "copy the id of the session", func(m *Model) tea.Cmd {
+			m.note = "Copied: " + m.top().id
+			return tea.SetClipboard(m.top().id)
+		}},
 		{[]string{"x"}, "", "export the session into a file", func(m *Model) tea.Cmd { return m.export(false) }},
 		{[]string{"X"}, "", "export it without its texts", func(m *Model) tea.Cmd { return m.export(true) }},
 		{[]string{"R"}, "repair", "plan its repair", func(m *Model) tea.Cmd { return m.planRepair(m.top().store, []string{m.top().id}) }},
 		{[]string{"r"}, "", "read it again", (*Model).rereadAll},
 	}
-}
-
-func (m *Model) openSelected() tea.Cmd {
-	r := m.sessions.selected()
-	if r == nil {
-		return nil
-	}
-	return m.readSession(m.sessions.about[r].store, r.ID, "", false)
 }
 
 func (m *Model) askFilter() tea.Cmd {
@@ -273,7 +268,6 @@ func (s *sessions) mark() tea.Cmd {
 	return nil
 }
 
-// turnLens looks through the next lens.
 func (m *Model) turnLens(by int) tea.Cmd {
 	o := m.top()
 	o.lens = (o.lens + by + len(lenses)) % len(lenses)
@@ -364,9 +358,4 @@ func (m *Model) explain() tea.Cmd {
 	}
 	m.showRule(list[0].Rule)
 	return nil
-}
-
-func (m *Model) copyID() tea.Cmd {
-	m.note = "Copied: " + m.top().id
-	return tea.SetClipboard(m.top().id)
 }

@@ -45,7 +45,6 @@ func (m *Model) paneAt(x, y int) (pane, int) {
 	return detailPane, row
 }
 
-// turnWheel moves what is under the mouse.
 func (m *Model) turnWheel(msg tea.MouseWheelMsg) {
 	key := map[tea.MouseButton]string{tea.MouseWheelUp: "up", tea.MouseWheelDown: "down"}[msg.Button]
 	at, _ := m.paneAt(msg.X, msg.Y)

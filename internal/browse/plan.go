@@ -23,57 +23,41 @@ type plan struct {
 	done  bool
 }
 
-// carriedOut is what a change has led to.
-type carriedOut struct {
-	said string
-	err  error
-}
-
-// exported is the file that a session was written into.
-type exported string
-
-// planRepair plans a repair of a store.
 func (m *Model) planRepair(store string, ids []string) tea.Cmd {
-	width := m.width
-	return m.runJob("planning the repair of "+filepath.Base(store), func(ctx context.Context, _ func(tea.Msg)) tea.Msg {
-		p, err := m.Program.Plan(ctx, store, ids, width)
-		return orFailed(p, err)
+	return m.propose("planning the repair of ", store, func(ctx context.Context, store string, width int) (*Proposal, error) {
+		return m.Program.Plan(ctx, store, ids, width)
 	})
 }
 
-// planUndo proposes to undo the last repair of a store.
+// propose shows what would be changed.
+func (m *Model) propose(what, store string, find func(ctx context.Context, store string, width int) (*Proposal, error)) tea.Cmd {
+	width := m.width
+	return m.runJob(what+filepath.Base(store), func(ctx context.Context, _ func(func())) (func() tea.Cmd, error) {
+		p, err := find(ctx, store, width)
+		return func() tea.Cmd {
+			if m.plan == nil || !m.plan.busy { // else its outcome is to be seen
+				m.plan = &plan{Proposal: p, title: p.Title + " of " + filepath.Base(p.Store), text: page{lines: strings.Split(p.Text, "\n")}}
+			}
+			return nil
+		}, err
+	})
+}
+
 func (m *Model) planUndo(store string) tea.Cmd {
-	width := m.width
-	return m.runJob("looking for the last repair of "+filepath.Base(store), func(ctx context.Context, _ func(tea.Msg)) tea.Msg {
-		p, err := m.Program.Undo(ctx, store, width)
-		return orFailed(p, err)
-	})
+	return m.propose("looking for the last repair of ", store, m.Program.Undo)
 }
 
-// repairedPlan is a plan for the lens that shows the session as it will be.
-type repairedPlan struct {
-	of *opened
-	*Proposal
-}
-
-// planSides plans the repair of the session on top for its lens.
+// planSides plans the repair of the session on top for the lens that shows it as it will be.
 func (m *Model) planSides() tea.Cmd {
 	o, width := m.top(), m.panes().main-2
-	return m.runJob("planning its repair", func(ctx context.Context, _ func(tea.Msg)) tea.Msg {
+	return m.runJob("planning its repair", func(ctx context.Context, _ func(func())) (func() tea.Cmd, error) {
 		p, err := m.Program.Plan(ctx, o.store, []string{o.id}, width)
-		if err != nil {
-			return failed{err}
-		}
-		return repairedPlan{o, p}
+		return func() tea.Cmd {
+			o.plan = p
+			m.reprint()
+			return nil
+		}, err
 	})
-}
-
-// showProposal shows what would be changed.
-func (m *Model) showProposal(p *Proposal) {
-	if m.plan != nil && m.plan.busy { // whose outcome is to be seen
-		return
-	}
-	m.plan = &plan{Proposal: p, title: p.Title + " of " + filepath.Base(p.Store), text: page{lines: strings.Split(p.Text, "\n")}}
 }
 
 // fold leaves the headings of the sessions and what is said of all, or shows the rest again.
@@ -95,23 +79,23 @@ func (m *Model) askToCarryOut() tea.Cmd {
 			return nil
 		}
 		p.busy = true
-		return m.runJob("changing "+filepath.Base(p.Store), func(ctx context.Context, _ func(tea.Msg)) tea.Msg {
+		return m.runJob("changing "+filepath.Base(p.Store), func(ctx context.Context, _ func(func())) (func() tea.Cmd, error) {
 			said, err := p.CarryOut(ctx)
-			return carriedOut{said, err}
+			return func() tea.Cmd { return m.showOutcome(said, err) }, nil
 		})
 	}}
 	return nil
 }
 
 // showOutcome shows what became of a change, and reads anew what it may have changed.
-func (m *Model) showOutcome(msg carriedOut) tea.Cmd {
+func (m *Model) showOutcome(said string, err error) tea.Cmd {
 	p := m.plan
 	p.busy, p.done = false, true
 	var lines []string
-	for line := range strings.Lines(msg.said) { // whole: the command that undoes it is there
+	for line := range strings.Lines(said) { // whole: the command that undoes it is there
 		lines = append(lines, strings.Split(lipgloss.Wrap(strings.TrimRight(line, "\n"), max(m.width, 8), ""), "\n")...)
 	}
-	if words := m.hide(errorWords(msg.err)); words != "" {
+	if words := m.hide(errorWords(err)); words != "" {
 		lines = append(lines, ui.WrapWhole(words, m.width)...)
 	}
 	p.text, p.whole = page{lines: lines}, nil
@@ -121,11 +105,10 @@ func (m *Model) showOutcome(msg carriedOut) tea.Cmd {
 	return m.rereadAll()
 }
 
-// export writes the session that is shown.
 func (m *Model) export(redact bool) tea.Cmd {
 	o := m.top()
-	return m.runJob("writing", func(ctx context.Context, _ func(tea.Msg)) tea.Msg {
+	return m.runJob("writing", func(ctx context.Context, _ func(func())) (func() tea.Cmd, error) {
 		file, err := m.Program.Export(ctx, o.store, o.id, redact)
-		return orFailed(exported(file), err)
+		return func() tea.Cmd { m.note = "Written: " + file; return nil }, err
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/render/views"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -84,22 +85,17 @@ func (m *Model) panes() panes {
 	return p
 }
 
-// sessionRead is a session that a job has read; again says that it was shown already.
-type sessionRead struct {
-	*opened
-	again bool
-}
-
-// readSession reads a session with all that is known of it.
+// readSession reads a session with all that is known of it; again says that it was shown already.
 func (m *Model) readSession(store, id, provider string, again bool) tea.Cmd {
 	what := "reading session " + rules.ShortID(id)
 	m.endJobs(func(j job) bool { return strings.HasPrefix(j.what, "reading session ") }) // only the last one is wanted
-	return m.runJob(what, func(ctx context.Context, _ func(tea.Msg)) tea.Msg {
+	return m.runJob(what, func(ctx context.Context, _ func(func())) (func() tea.Cmd, error) {
 		in, err := m.Program.Read(ctx, store, id, provider)
 		if err != nil {
-			return failed{err}
+			return nil, err
 		}
-		return sessionRead{openSession(store, provider, in), again}
+		o := openSession(store, provider, in)
+		return func() tea.Cmd { m.showSession(o, again); return nil }, nil
 	})
 }
 
@@ -181,9 +177,8 @@ func worstMark(list []*check.Finding, id string) string {
 }
 
 // showSession shows a session that was read: on top, or in the place of what it was before.
-func (m *Model) showSession(msg sessionRead) {
-	o := msg.opened
-	if msg.again {
+func (m *Model) showSession(o *opened, again bool) {
+	if again {
 		for i, was := range m.open {
 			if was.store == o.store && was.id == o.id {
 				o.lens, o.list, o.here, o.viewer, o.unfolded = was.lens, was.list, was.here, was.viewer, was.unfolded
@@ -210,7 +205,6 @@ func (m *Model) enter(id string, viewer int) {
 	m.reprint()
 }
 
-// print prints the session through its lens.
 func (o *opened) print(size panes) {
 	o.size, o.said = size, ""
 	opts := views.Options{Screen: screenOf(size.main - 2), Open: o.unfolded}
@@ -268,7 +262,6 @@ func (o *opened) isStop(i int) bool {
 	return i == 0 || o.lines[i].Row == nil && o.lines[i].At.Session == "" || o.lines[i].Row != o.lines[i-1].Row || o.lines[i].At != o.lines[i-1].At
 }
 
-// moveCursor moves the cursor from item to item.
 func (o *opened) moveCursor(key string) bool {
 	by, moves := movesBy(key, o.size.lines)
 	if !moves || len(o.lines) == 0 {
@@ -439,11 +432,7 @@ func (o *opened) draw(width, height int) []string {
 }
 
 func indented(lines []string) []string {
-	list := make([]string, len(lines))
-	for i, l := range lines {
-		list[i] = " " + l
-	}
-	return list
+	return lists.MapEach(lines, func(l string) string { return " " + l })
 }
 
 // drawTree draws the tree of agents, with the one whose session is shown.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/ui"
@@ -57,44 +58,33 @@ type sessionKey struct{ store, id string }
 // showOnly are the choices of what the list shows.
 var showOnly = []string{"all", "damaged", "repairable"}
 
-func newSessions() sessions {
-	return sessions{about: map[*render.Row]*entry{}, known: map[sessionKey]*render.Row{}, marked: map[*render.Row]bool{}, stamps: map[string]string{}}
+type health struct {
+	store string
+	row   *render.Row
+	found []ruleCount
+	fixes bool
 }
 
-// What jobs tell of the list.
-type (
-	listed struct {
-		store, stamp string
-		list         *render.ListedStore
-		err          error
-	}
-	allListed  struct{}
-	found      []health
-	storeFound []*check.Finding
-	health     struct {
-		store string
-		row   *render.Row
-		found []ruleCount
-		fixes bool
-	}
-	checked struct { // a store was checked
-		store string
-		err   error
-	}
-	allChecked struct{}
-)
-
-// readStores lists the sessions of all stores.
 func (m *Model) readStores() tea.Cmd {
 	m.endJobs(func(j job) bool { return j.what == checking || j.what == listing }) // which tell of what is read anew
 	m.sessions.changed, m.sessions.unread, m.sessions.reading = "", nil, true
-	return m.runJob(listing, func(ctx context.Context, tell func(tea.Msg)) tea.Msg {
+	return m.runJob(listing, func(ctx context.Context, tell func(func())) (func() tea.Cmd, error) {
 		for _, store := range m.Stores {
 			stamp := m.Program.Stamp(store)
-			rows, err := m.Program.List(ctx, store)
-			tell(listed{store, stamp, rows, err})
+			list, err := m.Program.List(ctx, store)
+			tell(func() {
+				m.sessions.addStore(store, stamp, list, err)
+				m.noteError(err)
+			})
 		}
-		return allListed{}
+		return func() tea.Cmd {
+			m.sessions.reading = false
+			if len(m.sessions.rows) == 0 && m.sessions.unread != nil {
+				m.nothing = m.sessions.unread
+				return tea.Quit
+			}
+			return m.checkStores()
+		}, nil
 	})
 }
 
@@ -107,24 +97,28 @@ const (
 // checkStores checks all stores, and tells what it finds in batches.
 func (m *Model) checkStores() tea.Cmd {
 	m.sessions.checking, m.sessions.checked, m.sessions.own = true, 0, nil
-	return m.runJob(checking, func(ctx context.Context, tell func(tea.Msg)) tea.Msg {
+	return m.runJob(checking, func(ctx context.Context, tell func(func())) (func() tea.Cmd, error) {
 		for _, store := range m.Stores {
-			var batch found
+			var batch []health
 			err := m.Program.Check(ctx, store, func(row *render.Row, list []*check.Finding) {
 				if row == nil {
-					tell(storeFound(list))
+					tell(func() { m.sessions.own = append(m.sessions.own, list...) })
 					return
 				}
-				batch = append(batch, healthOf(store, row, list))
-				if len(batch) == 200 {
-					tell(batch)
+				if batch = append(batch, healthOf(store, row, list)); len(batch) == 200 {
+					full := batch
+					tell(func() { m.sessions.addHealth(full) })
 					batch = nil
 				}
 			})
-			tell(batch)
-			tell(checked{store, err})
+			tell(func() {
+				m.sessions.addHealth(batch)
+				if m.noteError(err); err == nil {
+					m.sessions.endCheck(store)
+				}
+			})
 		}
-		return allChecked{}
+		return func() tea.Cmd { m.sessions.checking = false; return nil }, nil
 	})
 }
 
@@ -143,9 +137,9 @@ func healthOf(store string, row *render.Row, list []*check.Finding) health {
 }
 
 // addStore takes in the sessions of a store in place of those that were known.
-func (s *sessions) addStore(msg listed) {
-	s.stamps[msg.store], s.unread = msg.stamp, cmp.Or(s.unread, msg.err)
-	if msg.list == nil {
+func (s *sessions) addStore(store, stamp string, list *render.ListedStore, err error) {
+	s.stamps[store], s.unread = stamp, cmp.Or(s.unread, err)
+	if list == nil {
 		return
 	}
 	marked, selected, at := map[string]bool{}, s.selected(), ""
@@ -153,7 +147,7 @@ func (s *sessions) addStore(msg listed) {
 		selected = nil
 	}
 	s.rows = slices.DeleteFunc(s.rows, func(r *render.Row) bool {
-		gone := s.about[r].store == msg.store
+		gone := s.about[r].store == store
 		if gone {
 			marked[r.ID] = s.marked[r]
 			delete(s.about, r)
@@ -164,10 +158,10 @@ func (s *sessions) addStore(msg listed) {
 		}
 		return gone
 	})
-	for _, r := range msg.list.Rows {
+	for _, r := range list.Rows {
 		s.rows = append(s.rows, r)
-		s.about[r] = &entry{store: msg.store, counted: msg.list.Store == nil || !msg.list.Uncounted}
-		s.known[sessionKey{msg.store, r.ID}] = r
+		s.about[r] = &entry{store: store, counted: list.Store == nil || !list.Uncounted}
+		s.known[sessionKey{store, r.ID}] = r
 		if marked[r.ID] {
 			s.marked[r] = true
 		}
@@ -178,8 +172,7 @@ func (s *sessions) addStore(msg listed) {
 	s.arrange(selected)
 }
 
-// addHealth takes in what a check found.
-func (s *sessions) addHealth(batch found) {
+func (s *sessions) addHealth(batch []health) {
 	selected := s.selected()
 	for _, h := range batch {
 		key := sessionKey{h.store, h.row.ID}
@@ -293,11 +286,7 @@ func (e *entry) foundWords() string {
 	if !e.checked {
 		return ""
 	}
-	words := make([]string, len(e.found))
-	for i, c := range e.found {
-		words[i] = ui.Number(c.n) + " " + c.rule.Name
-	}
-	return strings.Join(words, ", ")
+	return strings.Join(lists.MapEach(e.found, func(c ruleCount) string { return ui.Number(c.n) + " " + c.rule.Name }), ", ")
 }
 
 // draw draws the list on so many lines.
@@ -370,7 +359,6 @@ func (s *sessions) status() string {
 	return words
 }
 
-// showOwn shows what was found in the stores themselves.
 func (m *Model) showOwn() tea.Cmd {
 	text := "Nothing was found in the stores themselves."
 	if len(m.sessions.own) > 0 {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/damage"
 	"github.com/sessctl/sessctl/internal/session"
@@ -78,13 +79,7 @@ type Result struct {
 
 // Count counts the number of findings of one severity.
 func (r *Result) Count(s rules.Severity) int {
-	n := 0
-	for _, f := range r.Findings {
-		if f.Severity == s {
-			n++
-		}
-	}
-	return n
+	return lists.CountIf(r.Findings, func(f *Finding) bool { return f.Severity == s })
 }
 
 // Run checks a store. An error means that the store could not be read to the

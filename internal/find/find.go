@@ -164,10 +164,8 @@ func beginningOf(s *session.Session, i int) string {
 	return ""
 }
 
-// piece is one text of a message.
 type piece struct{ part, tool, text string }
 
-// findIn looks into one message.
 func (q *Query) findIn(s *session.Session, i int) (hit Hit, found bool) {
 	it := &s.Items[i]
 	if q.Role != session.NoRole && it.Role != q.Role || q.Branch != nil && it.Branch != *q.Branch ||

@@ -30,7 +30,6 @@ func isPlain(c byte) bool { return c|' ' >= 'a' && c|' ' <= 'z' || strings.Index
 // attachments are the names of attachments, which are not always stored.
 const attachments = "image audio video document file"
 
-// literalsOf are the literals of a word.
 func literalsOf(word string) (list []literal) {
 	for _, text := range strings.FieldsFunc(word, func(r rune) bool { return r >= utf8.RuneSelf || !isPlain(byte(r)) }) {
 		text = strings.ToLower(strings.Trim(text, " "))

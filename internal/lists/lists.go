@@ -12,6 +12,16 @@ func MapEach[A, B any](list []A, form func(A) B) []B {
 	return out
 }
 
+// CountIf counts the elements of a list of which something is so.
+func CountIf[A any](list []A, is func(A) bool) (n int) {
+	for _, one := range list {
+		if is(one) {
+			n++
+		}
+	}
+	return n
+}
+
 // AppendNew appends a value to a list that does not have it.
 func AppendNew[T comparable](list []T, value T) []T {
 	if slices.Contains(list, value) {

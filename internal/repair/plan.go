@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
@@ -451,11 +452,7 @@ func sumsOf(ctx context.Context, st store.Store, tree *session.Tree) (map[string
 }
 
 func sessionIDs(tree *session.Tree) []string {
-	ids := make([]string, len(tree.Sessions))
-	for i, s := range tree.Sessions {
-		ids[i] = s.ID
-	}
-	return ids
+	return lists.MapEach(tree.Sessions, func(s *session.Session) string { return s.ID })
 }
 
 // withoutFix are the findings that have no fix.

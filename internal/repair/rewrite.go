@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -121,9 +122,7 @@ func (d *draft) faultsOf(r session.Ref) []session.FaultKind {
 func meaningAfter(was session.Digest, e session.Edit) session.Digest {
 	var m session.Meaning
 	m.AddDigest(was)
-	for _, part := range []string{string(e.Op), e.Ref.Pointer, e.Field, valueOf(e)} {
-		m.AddDigest(session.DigestOf(part))
-	}
+	m.AddTexts(string(e.Op), e.Ref.Pointer, e.Field, valueOf(e))
 	return m.Digest()
 }
 
@@ -404,13 +403,7 @@ func rewordsItem(e session.Edit) bool {
 
 // countScrubs counts the edits of a fix that mend what is no text.
 func countScrubs(f Fix) int {
-	n := 0
-	for _, e := range f.Edits {
-		if e.Op == session.Scrub {
-			n++
-		}
-	}
-	return n
+	return lists.CountIf(f.Edits, func(e session.Edit) bool { return e.Op == session.Scrub })
 }
 
 // partMark stands in the key of a part of an item between the key of the record

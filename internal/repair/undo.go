@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -232,10 +233,7 @@ func (r *Receipt) lacksNone(ctx context.Context, ed store.Editor) error {
 // compareState says whether the sessions of a batch are as they were after the
 // repair (Done) or as they were before it (Pending).
 func (b *Batch) compareState(ctx context.Context, ed store.Editor) (string, error) {
-	ids := make([]string, len(b.Sessions))
-	for i, s := range b.Sessions {
-		ids[i] = s.ID
-	}
+	ids := lists.MapEach(b.Sessions, func(s Touched) string { return s.ID })
 	sums, err := ed.Sums(ctx, ids)
 	if err != nil {
 		return "", err

@@ -55,32 +55,20 @@ func (it content) meaningDigest() session.Digest {
 	var m session.Meaning
 	m.Reset(it.Role, it.Agent)
 	m.AddMark(byte(it.Kind))
-	m.AddMark(boolByte(it.Flags.Has(session.Implicit)))
-	for _, part := range []string{it.Agent, it.Child, it.Body.Text, it.Body.Reasoning} {
-		m.AddDigest(session.DigestOf(part))
-	}
+	m.AddFlag(it.Flags.Has(session.Implicit))
+	m.AddTexts(it.Agent, it.Child, it.Body.Text, it.Body.Reasoning)
 	for i := range it.Calls {
 		c := &it.Calls[i]
 		m.AddMark('c')
-		for _, part := range []string{c.ID, c.Name, canonicalArguments(c.Args)} {
-			m.AddDigest(session.DigestOf(part))
-		}
+		m.AddTexts(c.ID, c.Name, canonicalArguments(c.Args))
 	}
 	for i := range it.Results {
 		r := &it.Results[i]
 		m.AddMark('r')
-		m.AddMark(boolByte(r.IsError))
-		m.AddDigest(session.DigestOf(r.CallID))
-		m.AddDigest(session.DigestOf(it.outputs[i]))
+		m.AddFlag(r.IsError)
+		m.AddTexts(r.CallID, it.outputs[i])
 	}
 	return m.Digest()
-}
-
-func boolByte(set bool) byte {
-	if set {
-		return 1
-	}
-	return 0
 }
 
 // canonicalArguments is the text of a call's arguments in one form for equal values. No

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -96,13 +97,7 @@ func (p *pair) referenceKeys(list []content) []session.Digest {
 }
 
 func countPartners(match []int) int {
-	n := 0
-	for _, j := range match {
-		if j >= 0 {
-			n++
-		}
-	}
-	return n
+	return lists.CountIf(match, func(j int) bool { return j >= 0 })
 }
 
 // limits say for each item of a sequence which ones of another it can be.

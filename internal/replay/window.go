@@ -1,6 +1,9 @@
 package replay
 
-import "github.com/sessctl/sessctl/internal/session"
+import (
+	"github.com/sessctl/sessctl/internal/lists"
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 // window is the time in which an own item's delegations block its agent and their
 // children may speak in its session: from the item to the last of their results, to a
@@ -80,13 +83,7 @@ func noteResults(batch []*Delegation, it *session.Item, i int) {
 
 // countUnanswered counts the calls of the window without a result so far.
 func (w *window) countUnanswered() int {
-	n := 0
-	for _, d := range w.calls {
-		if d.Result < 0 {
-			n++
-		}
-	}
-	return n
+	return lists.CountIf(w.calls, func(d *Delegation) bool { return d.Result < 0 })
 }
 
 // isOver reports whether every child that the window still waits for is complete.

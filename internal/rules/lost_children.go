@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -141,11 +142,7 @@ func (p *Pass) OtherCopies(d *replay.Delegation) string {
 }
 
 func (p *Pass) lostItems(c *LostChild) int {
-	n := 0
-	for _, d := range p.Compared.Differences {
-		if d.Kind == replay.Lost && slices.Contains(c.Sessions, d.Recorded) {
-			n++
-		}
-	}
-	return n
+	return lists.CountIf(p.Compared.Differences, func(d replay.Difference) bool {
+		return d.Kind == replay.Lost && slices.Contains(c.Sessions, d.Recorded)
+	})
 }

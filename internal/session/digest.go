@@ -56,6 +56,22 @@ func (m *Meaning) Reset(role Role, agent string) {
 // AddDigest appends the digest of a further part.
 func (m *Meaning) AddDigest(d Digest) { m.buf = binary.LittleEndian.AppendUint64(m.buf, uint64(d)) }
 
+// AddTexts appends further texts.
+func (m *Meaning) AddTexts(texts ...string) {
+	for _, text := range texts {
+		m.AddDigest(DigestOf(text))
+	}
+}
+
+// AddFlag appends whether something is so.
+func (m *Meaning) AddFlag(is bool) {
+	if is {
+		m.AddMark(1)
+	} else {
+		m.AddMark(0)
+	}
+}
+
 // AddMark appends a small number: a count or a flag that separates parts.
 func (m *Meaning) AddMark(b byte) { m.buf = append(m.buf, b) }
 

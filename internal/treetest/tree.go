@@ -287,9 +287,7 @@ func finishItem(it *session.Item) {
 	m.AddDigest(session.DigestOf(it.Body.Reasoning))
 	for _, c := range it.Calls {
 		m.AddMark('c')
-		m.AddDigest(session.DigestOf(c.ID))
-		m.AddDigest(session.DigestOf(c.Name))
-		m.AddDigest(session.DigestOf(c.Args))
+		m.AddTexts(c.ID, c.Name, c.Args)
 	}
 	for i := range it.Results {
 		res := &it.Results[i]

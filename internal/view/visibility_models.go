@@ -300,11 +300,7 @@ func viewersOf(label string) []string {
 	if len(names) < 2 {
 		return []string{label}
 	}
-	labels := make([]string, len(names))
-	for i, name := range names {
-		labels[i] = branch.NamesLabel(name)
-	}
-	return labels
+	return lists.MapEach(names, func(name string) string { return branch.NamesLabel(name) })
 }
 
 // agentOf is who produced an item. Where a store keeps no names, the last segment

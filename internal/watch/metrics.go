@@ -74,7 +74,6 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// note changes what is told of a store.
 func (m *Metrics) note(path string, change func(*noted)) {
 	if m == nil {
 		return

@@ -56,7 +56,6 @@ func (n *notifier) stop() {
 	}
 }
 
-// subscribe makes a subscriber of nothing yet.
 func (n *notifier) subscribe() *subscriber {
 	n.mu.Lock()
 	defer n.mu.Unlock()

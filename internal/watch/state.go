@@ -175,7 +175,6 @@ func (s *seen) rootOf(id string) string {
 	return ""
 }
 
-// tally counts what there is.
 func (s *seen) tally() Tally {
 	t := Tally{Sessions: map[check.Outlook]int{}, Findings: slices.Clone(s.itself)}
 	for _, tree := range s.trees {

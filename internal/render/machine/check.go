@@ -14,11 +14,16 @@ import (
 
 // What a comment on a field says stands in docs/schema, which a test makes of these types.
 
+// head says what a document is, and what wrote it.
+type head struct {
+	Schema string      `json:"schema"`
+	Tool   render.Tool `json:"tool"`
+}
+
 const checkSchema = "sessctl.check/1"
 
 type checkDocument struct {
-	Schema   string        `json:"schema"`
-	Tool     render.Tool   `json:"tool"`
+	head
 	Stores   []jsonStore   `json:"stores"`   // what was checked
 	Findings []jsonFinding `json:"findings"` // one for each rule and cause: a leak of five messages is one finding
 	// with `--explain-request`: what each provider answers to the next request of the session
@@ -135,7 +140,7 @@ func (c *checkJSON) Unread(u render.Unread) { c.unread = append(c.unread, u) }
 
 func (c *checkJSON) Close(end render.Ending) error {
 	return JSON(c.Screen.Plain(), checkDocument{
-		Schema: checkSchema, Tool: c.Tool, Stores: c.stores, Findings: c.findings, Requests: c.requests,
+		head: head{checkSchema, c.Tool}, Stores: c.stores, Findings: c.findings, Requests: c.requests,
 		Unread: c.unread, Baseline: end.Baseline, Summary: c.summary, ExitCode: end.ExitCode,
 	})
 }
@@ -166,9 +171,8 @@ func (c *checkJSON) addStore(r *check.Result, took time.Duration) {
 
 // checkSummary is the last line of ndjson.
 type checkSummary struct {
-	Type   string      `json:"type"`
-	Schema string      `json:"schema"`
-	Tool   render.Tool `json:"tool"`
+	Type string `json:"type"`
+	head
 	jsonSummary
 	Stores []jsonStore `json:"stores"` // what was checked
 	// with `--explain-request`: what each provider answers to the next request of the session
@@ -201,7 +205,7 @@ func (c *checkLines) Store(r *check.Result, took time.Duration) error {
 
 func (c *checkLines) Close(end render.Ending) error {
 	return writeLine(c.Screen.Plain(), checkSummary{
-		Type: "summary", Schema: checkSchema, Tool: c.Tool, jsonSummary: c.summary, Stores: c.stores, Requests: c.requests,
+		Type: "summary", head: head{checkSchema, c.Tool}, jsonSummary: c.summary, Stores: c.stores, Requests: c.requests,
 		Unread: c.unread, Baseline: end.Baseline, ExitCode: end.ExitCode,
 	})
 }

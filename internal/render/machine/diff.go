@@ -12,8 +12,7 @@ import (
 const diffSchema = "sessctl.diff/1"
 
 type diffDocument struct {
-	Schema   string        `json:"schema"`
-	Tool     render.Tool   `json:"tool"`
+	head
 	Stores   diffStores    `json:"stores"`
 	Sessions []diffSession `json:"sessions"` // those that differ, tree by tree: as B has them, then those that are gone
 	Summary  diffSummary   `json:"summary"`
@@ -135,7 +134,7 @@ func textOf(it *session.Item) string {
 
 func (d *diffJSON) Close(end render.DiffEnd) error {
 	return JSON(d.Screen.Plain(), diffDocument{
-		Schema: diffSchema, Tool: d.Tool, Stores: diffStores{diffStoreOf(&d.A), diffStoreOf(&d.B)}, Sessions: d.sessions,
+		head: head{diffSchema, d.Tool}, Stores: diffStores{diffStoreOf(&d.A), diffStoreOf(&d.B)}, Sessions: d.sessions,
 		Summary:  diffSummary{end.Tally.Trees, end.Tally.Sessions, diffItemCounts{end.Tally.Items, end.Tally.Items.Moved}},
 		ExitCode: end.ExitCode,
 	})

@@ -3,10 +3,10 @@ package machine
 import (
 	"bufio"
 	"io"
-	"iter"
-	"slices"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/find"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/render"
 )
 
@@ -44,17 +44,15 @@ type foundTotals struct {
 }
 
 type foundDocument struct {
-	Schema string      `json:"schema"`
-	Tool   render.Tool `json:"tool"`
-	Hits   []foundHit  `json:"hits"`
+	head
+	Hits []foundHit `json:"hits"`
 	foundTotals
 }
 
 // foundSummary is the last line of ndjson.
 type foundSummary struct {
-	Type   string      `json:"type"`
-	Schema string      `json:"schema"`
-	Tool   render.Tool `json:"tool"`
+	Type string `json:"type"`
+	head
 	foundTotals
 }
 
@@ -62,11 +60,11 @@ type foundSummary struct {
 func CollectFound(w io.Writer, f *render.Findings) (take func(*render.FoundTree) error, end func() error) {
 	hits := []foundHit{}
 	take = func(t *render.FoundTree) error {
-		hits = slices.AppendSeq(hits, hitsOf(t))
+		hits = append(hits, hitsOf(t)...)
 		return nil
 	}
 	return take, func() error {
-		return JSON(w, foundDocument{findSchema, f.Tool, hits, foundTotals{f.Messages, len(hits), f.ExitCode}})
+		return JSON(w, foundDocument{head{findSchema, f.Tool}, hits, foundTotals{f.Messages, len(hits), f.ExitCode}})
 	}
 }
 
@@ -74,7 +72,7 @@ func CollectFound(w io.Writer, f *render.Findings) (take func(*render.FoundTree)
 func FoundLines(w io.Writer, f *render.Findings) (take func(*render.FoundTree) error, end func() error) {
 	take = func(t *render.FoundTree) error {
 		out := bufio.NewWriter(w)
-		for hit := range hitsOf(t) {
+		for _, hit := range hitsOf(t) {
 			hit.Type = "hit"
 			if err := writeLine(out, hit); err != nil {
 				return err
@@ -83,23 +81,19 @@ func FoundLines(w io.Writer, f *render.Findings) (take func(*render.FoundTree) e
 		return out.Flush()
 	}
 	return take, func() error {
-		return writeLine(w, foundSummary{"summary", findSchema, f.Tool, foundTotals{f.Messages, f.Shown, f.ExitCode}})
+		return writeLine(w, foundSummary{"summary", head{findSchema, f.Tool}, foundTotals{f.Messages, f.Shown, f.ExitCode}})
 	}
 }
 
-func hitsOf(t *render.FoundTree) iter.Seq[foundHit] {
-	return func(yield func(foundHit) bool) {
-		for _, hit := range t.Hits {
-			one := foundHit{
-				Store: t.Path, Root: t.ID, Session: hit.Session, Title: t.Tree.Title, Path: hit.Path, Item: hit.Item, Role: hit.Role.String(),
-				Agent: hit.Agent, Time: hit.Time, Part: hit.Part, Tool: hit.Tool, Line: hit.Line, Marks: hit.Marks,
-			}
-			for _, near := range hit.Around {
-				one.Around = append(one.Around, foundNear(near))
-			}
-			if !yield(one) {
-				return
-			}
+func hitsOf(t *render.FoundTree) []foundHit {
+	return lists.MapEach(t.Hits, func(hit find.Hit) foundHit {
+		one := foundHit{
+			Store: t.Path, Root: t.ID, Session: hit.Session, Title: t.Tree.Title, Path: hit.Path, Item: hit.Item, Role: hit.Role.String(),
+			Agent: hit.Agent, Time: hit.Time, Part: hit.Part, Tool: hit.Tool, Line: hit.Line, Marks: hit.Marks,
 		}
-	}
+		for _, near := range hit.Around {
+			one.Around = append(one.Around, foundNear(near))
+		}
+		return one
+	})
 }

@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"io"
-	"iter"
-	"slices"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/config"
@@ -33,54 +31,46 @@ type lsRow struct {
 }
 
 type lsDocument struct {
-	Schema   string      `json:"schema"`
-	Tool     render.Tool `json:"tool"`
-	Sessions []lsRow     `json:"sessions"`
-	ExitCode int         `json:"exit_code"` // of the program: docs/exit-codes.md
+	head
+	Sessions []lsRow `json:"sessions"`
+	ExitCode int     `json:"exit_code"` // of the program: docs/exit-codes.md
 }
 
 // lsSummary is the last line of ndjson.
 type lsSummary struct {
-	Type     string      `json:"type"`
-	Schema   string      `json:"schema"`
-	Tool     render.Tool `json:"tool"`
-	Sessions int         `json:"sessions"`  // lines before this one
-	ExitCode int         `json:"exit_code"` // of the program: docs/exit-codes.md
+	Type string `json:"type"`
+	head
+	Sessions int `json:"sessions"`  // lines before this one
+	ExitCode int `json:"exit_code"` // of the program: docs/exit-codes.md
 }
 
 // PrintSessions prints one document.
 func PrintSessions(w io.Writer, l *render.Listing) error {
-	return JSON(w, lsDocument{lsSchema, l.Tool, slices.Collect(listRows(l)), l.ExitCode})
+	return JSON(w, lsDocument{head{lsSchema, l.Tool}, listRows(l), l.ExitCode})
 }
 
 // LsLines prints a session a line, and a summary at last.
 func LsLines(w io.Writer, l *render.Listing) error {
-	out, count := bufio.NewWriter(w), 0
-	for r := range listRows(l) {
+	out, rows := bufio.NewWriter(w), listRows(l)
+	for _, r := range rows {
 		r.Type = "session"
 		if err := writeLine(out, r); err != nil {
 			return err
 		}
-		count++
 	}
-	return errors.Join(writeLine(out, lsSummary{"summary", lsSchema, l.Tool, count, l.ExitCode}), out.Flush())
+	return errors.Join(writeLine(out, lsSummary{"summary", head{lsSchema, l.Tool}, len(rows), l.ExitCode}), out.Flush())
 }
 
-func listRows(l *render.Listing) iter.Seq[lsRow] {
-	return func(yield func(lsRow) bool) {
-		for _, s := range l.Stores {
-			for _, r := range s.Rows {
-				if !yield(lsRowOf(r, s.Store)) {
-					return
-				}
-				for i := 0; l.All && i < len(r.Children); i++ {
-					if !yield(lsRowOf(r.Children[i], s.Store)) {
-						return
-					}
-				}
+func listRows(l *render.Listing) (rows []lsRow) {
+	for _, s := range l.Stores {
+		for _, r := range s.Rows {
+			rows = append(rows, lsRowOf(r, s.Store))
+			for i := 0; l.All && i < len(r.Children); i++ {
+				rows = append(rows, lsRowOf(r.Children[i], s.Store))
 			}
 		}
 	}
+	return rows
 }
 
 func lsRowOf(r *render.Row, store *session.Store) lsRow {
@@ -99,9 +89,8 @@ func lsRowOf(r *render.Row, store *session.Store) lsRow {
 }
 
 type storesDocument struct {
-	Schema string      `json:"schema"`
-	Tool   render.Tool `json:"tool"`
-	Kinds  []jsonKind  `json:"kinds"`
+	head
+	Kinds []jsonKind `json:"kinds"`
 }
 
 type jsonKind struct {
@@ -128,27 +117,25 @@ func PrintStores(w io.Writer, tool render.Tool, kinds []render.KnownKind) error 
 		}
 		return at
 	}
-	return JSON(w, storesDocument{"sessctl.stores/1", tool, lists.MapEach(kinds, func(k render.KnownKind) jsonKind {
+	return JSON(w, storesDocument{head{"sessctl.stores/1", tool}, lists.MapEach(kinds, func(k render.KnownKind) jsonKind {
 		return jsonKind{k.Name, k.Title, lists.MapEach(k.Places, location)}
 	})})
 }
 
 type configDocument struct {
-	Schema   string           `json:"schema"`
-	Tool     render.Tool      `json:"tool"`
+	head
 	File     string           `json:"file,omitzero"` // the configuration file; left out when there is none
 	Settings []config.Setting `json:"settings"`
 }
 
 // PrintConfig prints the same as a document.
 func PrintConfig(w io.Writer, tool render.Tool, file string, settings []config.Setting) error {
-	return JSON(w, configDocument{"sessctl.config/1", tool, file, settings})
+	return JSON(w, configDocument{head{"sessctl.config/1", tool}, file, settings})
 }
 
 type explainDocument struct {
-	Schema string      `json:"schema"`
-	Tool   render.Tool `json:"tool"`
-	Rules  []jsonRule  `json:"rules"`
+	head
+	Rules []jsonRule `json:"rules"`
 }
 
 type jsonRule struct {
@@ -165,7 +152,7 @@ type jsonRule struct {
 
 // PrintRules prints rules as a document.
 func PrintRules(w io.Writer, tool render.Tool, pages []render.Page) error {
-	return JSON(w, explainDocument{"sessctl.explain/1", tool, lists.MapEach(pages, func(p render.Page) jsonRule {
+	return JSON(w, explainDocument{head{"sessctl.explain/1", tool}, lists.MapEach(pages, func(p render.Page) jsonRule {
 		r := p.Rule
 		return jsonRule{r.ID, r.Name, r.Title, r.Severity.String(), r.Safety.String(), r.Allow, r.Deep, r.Since, p.Markdown}
 	})})

@@ -14,8 +14,7 @@ import (
 const repairSchema = "sessctl.repair/1"
 
 type repairDocument struct {
-	Schema string      `json:"schema"`
-	Tool   render.Tool `json:"tool"`
+	head
 	// what the repair does, as `--plan-out` saves it; its `trees` are empty when there is nothing to
 	// repair
 	Plan jsontext.Value `json:"plan"`
@@ -77,7 +76,7 @@ func (r *repairJSON) Close(o render.Outcome) error {
 		r.left = leftOf(o.Left)
 	}
 	return JSON(r.Screen.Plain(), repairDocument{
-		Schema: repairSchema, Tool: r.Tool, Plan: plan, Triggers: r.triggers, Applied: o.Applied, Output: o.Output,
+		head: head{repairSchema, r.Tool}, Plan: plan, Triggers: r.triggers, Applied: o.Applied, Output: o.Output,
 		Backup: o.Backup, Receipt: o.Receipt, Ledger: o.Ledger, LeftOut: o.LeftOut, Left: r.left, ExitCode: o.ExitCode,
 	})
 }

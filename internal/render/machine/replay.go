@@ -25,8 +25,7 @@ type replayDocument struct {
 }
 
 type replayHead struct {
-	Schema string       `json:"schema"`
-	Tool   render.Tool  `json:"tool"`
+	head
 	Source replaySource `json:"source"`
 	Model  string       `json:"model"` // the persistence model that decides: `auto`, `depth` or `session-id`; see docs/replay.md
 }
@@ -99,7 +98,7 @@ type replaySummaryLine struct {
 }
 
 func headObject(o *render.ReplayRows) replayHead {
-	return replayHead{replaySchema, o.Tool, replaySource{o.Path}, o.Model.String()}
+	return replayHead{head{replaySchema, o.Tool}, replaySource{o.Path}, o.Model.String()}
 }
 
 // rowObject is a row for machines.

@@ -12,10 +12,9 @@ const watchSchema = "sessctl.watch/1"
 
 // watchBegin is the first line.
 type watchBegin struct {
-	Type   string      `json:"type"`
-	Schema string      `json:"schema"`
-	Tool   render.Tool `json:"tool"`
-	Stores []string    `json:"stores"` // their paths
+	Type string `json:"type"`
+	head
+	Stores []string `json:"stores"` // their paths
 }
 
 // watchFinding is a line for a finding that is new, worse or gone. Those below --severity are left out.
@@ -77,5 +76,5 @@ func WatchLines(o render.WatchOptions, stores []string) (func(watch.Event) error
 			line.Message, line.Next, line.ExitCode = u.Message, u.Next, u.ExitCode
 		}
 		return writeLine(w, line)
-	}, writeLine(w, watchBegin{"begin", watchSchema, o.Tool, stores})
+	}, writeLine(w, watchBegin{"begin", head{watchSchema, o.Tool}, stores})
 }

@@ -13,8 +13,7 @@ import (
 const whySchema = "sessctl.why/1"
 
 type whyDocument struct {
-	Schema string      `json:"schema"`
-	Tool   render.Tool `json:"tool"`
+	head
 	// `resumes`, `loses` (it resumes, but the model loses something), `doubtful` (it resumes with most
 	// models, and some may refuse it), `waits` (the provider refuses a request until a call has its
 	// result), `refused`, `unloaded` (its runtime fails to load it), `damaged` (the store is damaged
@@ -131,7 +130,7 @@ type whyRepair struct {
 // of any message.
 func PrintDiagnosis(d *why.Diagnosis, o render.WhyOptions) error {
 	doc := whyDocument{
-		Schema: whySchema, Tool: o.Tool, Verdict: d.Verdict, Chosen: d.Chosen, Cause: d.Cause, More: d.More, Mapped: d.Mapped, Absent: d.Absent,
+		head: head{whySchema, o.Tool}, Verdict: d.Verdict, Chosen: d.Chosen, Cause: d.Cause, More: d.More, Mapped: d.Mapped, Absent: d.Absent,
 		Next: d.Next, Broken: d.Broken, ExitCode: o.ExitCode,
 		Searched:   append([]why.Searched{}, d.Searched...),
 		Candidates: lists.MapEach(d.Candidates, func(c why.Candidate) whySession { return whySession{c.Store, c.ID, c.Title, c.Touched} }),

@@ -73,12 +73,7 @@ func findLeak(p *rules.Pass, s *rules.Subject, d *replay.Delegation) rules.Findi
 
 // reportLeak ends the finding with what else the leak does, and reports it.
 func reportLeak(p *rules.Pass, s *rules.Subject, d *replay.Delegation, f rules.Finding) {
-	undecidable := 0
-	for _, l := range d.Leaked {
-		if l.Undecidable {
-			undecidable++
-		}
-	}
+	undecidable := lists.CountIf(d.Leaked, func(l replay.Leaked) bool { return l.Undecidable })
 	f.AddSentence(leakEffects(s, d))
 	switch {
 	case undecidable == 1:

@@ -3,6 +3,7 @@ package delegation
 import (
 	"fmt"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 )
@@ -13,12 +14,7 @@ var leakSoleCopy = rules.Rule{
 	Run: func(p *rules.Pass) {
 		eachLeak(p, childLacks, func(s *rules.Subject, d *replay.Delegation) {
 			f := findLeak(p, s, d)
-			sole := 0
-			for _, l := range d.Leaked {
-				if l.Twin == nil {
-					sole++
-				}
-			}
+			sole := lists.CountIf(d.Leaked, func(l replay.Leaked) bool { return l.Twin == nil })
 			child, safety := rules.ShortID(d.Child.ID), rules.Lossless
 			title := "move " + rules.CountedNoun(sole, "message") + " into sub-session " + child
 			where := "here and missing from sub-session " + child

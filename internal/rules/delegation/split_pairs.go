@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -231,13 +232,7 @@ func (c *asker) takePart(a *part, guessed bool) {
 
 // countGuessed counts the calls whose part, or whose run, is only the likely one.
 func (m *match) countGuessed() int {
-	n := 0
-	for _, c := range slices.Concat(m.calls, m.silent) {
-		if c.part != nil && (c.guessed || c.part.guessed) {
-			n++
-		}
-	}
-	return n
+	return lists.CountIf(slices.Concat(m.calls, m.silent), func(c *asker) bool { return c.part != nil && (c.guessed || c.part.guessed) })
 }
 
 // part is what one request left in a session: an invocation, the marks before it, and

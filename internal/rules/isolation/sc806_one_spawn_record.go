@@ -2,6 +2,7 @@ package isolation
 
 import (
 	"github.com/sessctl/sessctl/internal/lists"
+	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/delegation"
 	"github.com/sessctl/sessctl/internal/session"
@@ -23,12 +24,7 @@ var oneSpawnRecord = rules.Rule{
 // call is missing is not.
 func reportUncalled(p *rules.Pass, parent *rules.Subject, refs map[string][]session.Place) {
 	uncalled, at := uncalledChildren(p, parent, refs)
-	waiting := 0
-	for _, d := range parent.Replay.Delegations {
-		if d.Child == nil && d.Call().Delegation.Child == "" {
-			waiting++
-		}
-	}
+	waiting := lists.CountIf(parent.Replay.Delegations, func(d *replay.Delegation) bool { return d.Child == nil && d.Call().Delegation.Child == "" })
 	if len(uncalled) <= waiting {
 		return
 	}

@@ -1,6 +1,7 @@
 package pairs
 
 import (
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -82,11 +83,5 @@ func nameFor(s *rules.Subject, at pairing.Occurrence, lonely bool, answers []pai
 
 // countNameless counts the calls of a turn that have no id.
 func countNameless(s *rules.Subject, turn int) int {
-	n := 0
-	for _, c := range s.Items[turn].Calls {
-		if c.ID == "" && !c.Server {
-			n++
-		}
-	}
-	return n
+	return lists.CountIf(s.Items[turn].Calls, func(c session.Call) bool { return c.ID == "" && !c.Server })
 }

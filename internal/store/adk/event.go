@@ -470,9 +470,7 @@ func (w *writer) addPart(p *messagePart) {
 		}
 		block.Kind, block.Name = session.MediaBlock, session.MediaName(cmp.Or(m.MimeType, "document"))
 		w.size += int64(len(m.Data) + len(m.FileURI))
-		w.meaning.AddDigest(session.DigestOf(m.MimeType))
-		w.meaning.AddDigest(session.DigestOf(string(m.Data)))
-		w.meaning.AddDigest(session.DigestOf(m.FileURI))
+		w.meaning.AddTexts(m.MimeType, string(m.Data), m.FileURI)
 	case p.Thought:
 		block.Kind, block.Text = session.ReasoningBlock, session.DigestOf(p.partText())
 		w.reasoning.addText(p.partText())
@@ -537,15 +535,12 @@ func (w *writer) digestMeaning(role string, it *session.Item, reasoning string) 
 	for i := range it.Calls {
 		c := &it.Calls[i]
 		m.AddMark('c')
-		m.AddDigest(session.DigestOf(c.ID))
-		m.AddDigest(session.DigestOf(c.Name))
-		m.AddDigest(session.DigestOf(c.Args))
+		m.AddTexts(c.ID, c.Name, c.Args)
 	}
 	for i := range it.Results {
 		r := &it.Results[i]
 		m.AddMark('r')
-		m.AddDigest(session.DigestOf(r.CallID))
-		m.AddDigest(session.DigestOf(r.Name))
+		m.AddTexts(r.CallID, r.Name)
 		m.AddDigest(r.Digest)
 	}
 	return m.Digest()

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/jsonscan"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/store/column"
 )
 
@@ -66,10 +67,7 @@ func (b *byteText) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if err := json.Unmarshal(v, &numbers, goJSON); err != nil {
 		return err
 	}
-	data := make([]byte, len(numbers))
-	for i, n := range numbers {
-		data[i] = byte(n)
-	}
+	data := lists.MapEach(numbers, func(n int8) byte { return byte(n) })
 	*b = byteText(base64.StdEncoding.EncodeToString(data))
 	return nil
 }

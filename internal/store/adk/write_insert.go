@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/change"
@@ -173,11 +174,7 @@ func (r *Revision) Update(c *change.Item, own func(v change.Value) docedit.Place
 // as it is stored.
 func (r *Revision) Answers(member string) []docedit.Spot {
 	_, results := r.callSpots(r.partSpots())
-	answers := make([]docedit.Spot, len(results))
-	for i, result := range results {
-		answers[i] = r.memberSpot(result, "response").Member(member)
-	}
-	return answers
+	return lists.MapEach(results, func(result spot) docedit.Spot { return r.memberSpot(result, "response").Member(member) })
 }
 
 // Document is what the revision has come to.

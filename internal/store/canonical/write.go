@@ -374,8 +374,7 @@ func (r *itemReader) meaningOf(it *session.Item, rec *itemLine) session.Digest {
 	m := &r.meaning
 	m.Reset(it.Role, it.Agent)
 	m.AddMark(byte(it.Kind))
-	m.AddDigest(session.DigestOf(rec.Text.string))
-	m.AddDigest(session.DigestOf(rec.Reasoning))
+	m.AddTexts(rec.Text.string, rec.Reasoning)
 	switch it.Kind {
 	case session.Message:
 		if it.Role == session.NoRole {
@@ -392,7 +391,7 @@ func (r *itemReader) meaningOf(it *session.Item, rec *itemLine) session.Digest {
 }
 
 func addMessage(m *session.Meaning, it *session.Item) {
-	m.AddMark(flagByte(it.HasBlock(session.MediaBlock)))
+	m.AddFlag(it.HasBlock(session.MediaBlock))
 	for i := range it.Blocks {
 		if b := &it.Blocks[i]; b.Kind == session.UnknownBlock {
 			m.AddDigest(session.DigestOf(b.Name))
@@ -401,25 +400,15 @@ func addMessage(m *session.Meaning, it *session.Item) {
 	m.AddMark('c')
 	for i := range it.Calls {
 		c := &it.Calls[i]
-		m.AddDigest(session.DigestOf(c.ID))
-		m.AddDigest(session.DigestOf(c.Name))
-		m.AddDigest(session.DigestOf(c.Args))
+		m.AddTexts(c.ID, c.Name, c.Args)
 	}
 	m.AddMark('r')
 	for i := range it.Results {
 		res := &it.Results[i]
-		m.AddDigest(session.DigestOf(res.CallID))
-		m.AddDigest(session.DigestOf(res.Name))
+		m.AddTexts(res.CallID, res.Name)
 		m.AddDigest(res.Digest)
-		m.AddMark(flagByte(res.IsError))
+		m.AddFlag(res.IsError)
 	}
-}
-
-func flagByte(b bool) byte {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // lineText is a line while members of it change. Every other byte stays:

@@ -264,9 +264,7 @@ var namesOfWaiting = pattern.Lazy(`"tool_use_id": ?"([^"]+)"|"parentUuid": ?"([^
 // addBlock adds a block of a message's content.
 func (m *entry) addBlock(p *block) {
 	b := session.Block{Cached: len(p.Cached) > 0}
-	for _, text := range []string{p.Type, p.Text, p.Thinking, p.ID, p.Name, string(p.Input), p.CallID, string(p.Content), p.Source.Data, p.Source.URL} {
-		m.said.AddDigest(session.DigestOf(text))
-	}
+	m.said.AddTexts(p.Type, p.Text, p.Thinking, p.ID, p.Name, string(p.Input), p.CallID, string(p.Content), p.Source.Data, p.Source.URL)
 	switch {
 	case p.isBlank():
 		b.Blank, b.Unsent = true, !m.reader.sendsBlank(m.Role, p.Text)

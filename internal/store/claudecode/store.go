@@ -39,16 +39,7 @@ const (
 // Kind is Claude Code's row in the table of adapters.
 var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: listLocations, Detect: detectTranscripts, Empty: hasNoTranscript, Whole: findTranscript, Marks: marksOf, Open: openTranscripts, Edit: openEdit}
 
-// listLocations lists the folder in which Claude Code keeps everything.
-func listLocations(home string) []string {
-	if folder := os.Getenv("CLAUDE_CONFIG_DIR"); folder != "" {
-		return []string{folder}
-	}
-	if home == "" {
-		return nil
-	}
-	return []string{filepath.Join(home, ".claude")}
-}
+var listLocations = filelog.HomeFolder("CLAUDE_CONFIG_DIR", ".claude")
 
 // findTranscript finds the transcript of the session to which the folder of its sub-agents belongs, and what
 // is in that.

@@ -21,7 +21,6 @@ var itemTypes = []string{
 	"web_search_call", "image_generation_call", "compaction", "compaction_summary", "context_compaction",
 }
 
-// addItem adds an item of the Responses API.
 func (r *reader) addItem(x *responses.Item, raw []byte, when time.Time, key string) {
 	if x.Type == "ghost_snapshot" { // which is sent to nobody
 		return

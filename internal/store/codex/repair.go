@@ -53,7 +53,6 @@ type editor struct {
 	codex
 }
 
-// openEdit opens rollouts for repair or undo.
 func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
 	folder, only := homeOf(src.Path)
 	files, err := filelog.EditPlacedIn(folder, func(name string) bool {
@@ -165,7 +164,6 @@ func (c *codex) composeFiles(ctx context.Context, tree *store.Change) (map[strin
 	return files, err
 }
 
-// planSession says which lines leave and come.
 func (w *rewrite) planSession(s *change.Session) (err error) {
 	for _, e := range s.Sets {
 		if e.Field != fieldOrdinal || e.Value == nil {
@@ -221,7 +219,6 @@ func (w *rewrite) refuseAt(at, key, why string) error {
 	return store.Unwritable{key: errors.New(why)}
 }
 
-// composeResult is the payload of a new result.
 func (w *rewrite) composeResult(r *session.Result) []byte {
 	call := w.made[r.CallID]
 	kind := responses.TypeCall // which the output of a shell has with Codex, too
@@ -268,7 +265,6 @@ func (w *rewrite) composeFile(ctx context.Context, c *codex) error {
 	return err
 }
 
-// composeLine makes the edits of one line.
 func (w *rewrite) composeLine(at *filelog.Line, rec filelog.Record) error {
 	l, wrong := parseLine(at.Text)
 	numbered := wrong == "" && at.Err == nil && l.Ordinal != nil

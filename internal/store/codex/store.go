@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -32,16 +33,7 @@ const (
 )
 
 // Kind is Codex's row in the table of adapters.
-var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: listLocations, Detect: detectRollouts, Empty: hasNoRollout, Marks: marksOf, Open: openRollouts, Edit: openEdit}
-
-// listLocations lists the folder in which Codex keeps everything.
-func listLocations(home string) []string {
-	folder := os.Getenv("CODEX_HOME")
-	if folder == "" && home != "" {
-		folder = filepath.Join(home, ".codex")
-	}
-	return slices.DeleteFunc([]string{folder}, func(f string) bool { return f == "" })
-}
+var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: filelog.HomeFolder("CODEX_HOME", ".codex"), Detect: detectRollouts, Empty: hasNoRollout, Marks: marksOf, Open: openRollouts, Edit: openEdit}
 
 // rollout is the file of a thread.
 type rollout struct {
@@ -120,14 +112,10 @@ func detectRollouts(ctx context.Context, src *store.Source) store.Detection {
 	if stream != nil && plain(src.Path) != src.Path {
 		stream = filelog.Unpack(stream)
 	}
-	right := filelog.Recognize(ctx, stream, src.Folder, names, func(text []byte) bool {
+	return filelog.Recognize(ctx, stream, src.Folder, names, "lines with timestamp, type and payload", func(text []byte) bool {
 		l, wrong := parseLine(text)
 		return wrong == "" && l.Time != "" && l.Payload.Kind() == '{' && slices.Contains(lineTypes, l.Type)
 	})
-	if !right {
-		return store.Detection{}
-	}
-	return store.Detection{Sure: store.Certain, Why: "lines with timestamp, type and payload"}
 }
 
 // hasNoRollout reports whether a folder has no rollout.
@@ -196,7 +184,6 @@ func openRollouts(ctx context.Context, src *store.Source, opts store.Options) (_
 	return c, c.readHeads(ctx, only)
 }
 
-// openPlain opens a file as it is.
 func (c *codex) openPlain(_ context.Context, name string) (*filelog.Log, filelog.Keys, error) {
 	log, err := filelog.OpenPacked(c.root, name)
 	return log, filelog.Keys{}, err
@@ -319,10 +306,7 @@ func (c *codex) Close() error {
 // groupHeads are the trees, of sessions without items. They come in the order of the names of
 // files, which begin with times.
 func (c *codex) groupHeads() []*session.Tree {
-	var heads []forest.Head
-	for _, r := range c.list {
-		heads = append(heads, forest.Head{Session: c.newSession(r)})
-	}
+	heads := lists.MapEach(c.list, func(r *rollout) forest.Head { return forest.Head{Session: c.newSession(r)} })
 	return forest.GroupHeads(heads)
 }
 

@@ -48,7 +48,7 @@ func (l *log) arrangeLines(of int32) (list []int) {
 			}
 		case result:
 			resumed[i], real[n.call] = closed && n.stands, real[n.call] || !n.stands
-			if k := slices.IndexFunc(open, func(s slot) bool { return l.callAt(s) == n.call }); k >= 0 {
+			if k := slices.IndexFunc(open, func(s slot) bool { return l.callsOf(&l.nodes[s.line])[s.nth] == n.call }); k >= 0 {
 				pair(open[k], i)
 				open = slices.Delete(open, k, k+1)
 			} else if !answered[n.call] {
@@ -86,9 +86,6 @@ func (l *log) placeInterrupted(lines []int, resumed map[int]bool, real map[filel
 		}
 	}
 }
-
-// callAt is the call of a slot.
-func (l *log) callAt(s slot) filelog.Name { return l.callsOf(&l.nodes[s.line])[s.nth] }
 
 // lastCall is the last slot of a call among lines that has no answer.
 func (l *log) lastCall(lines []int, call filelog.Name, answers map[slot]int) (slot, bool) {

@@ -33,19 +33,8 @@ var files = logstore.Kind{Ending: ending, Facts: storeFacts, List: listFiles, Se
 
 // Kind is Copilot CLI's row in the table of adapters.
 var Kind = store.Kind{
-	Name: kindName, Title: kindTitle, Folder: true, Locations: listLocations, Detect: detectEvents, Marks: files.Marks, Open: files.Open, Edit: files.Edit,
+	Name: kindName, Title: kindTitle, Folder: true, Locations: filelog.HomeFolder("COPILOT_HOME", ".copilot"), Detect: detectEvents, Marks: files.Marks, Open: files.Open, Edit: files.Edit,
 	Empty: func(src *store.Source) bool { return len(listFiles(src.Folder)) == 0 },
-}
-
-// listLocations lists the folder in which Copilot CLI keeps everything.
-func listLocations(home string) []string {
-	if folder := os.Getenv("COPILOT_HOME"); folder != "" {
-		return []string{folder}
-	}
-	if home == "" {
-		return nil
-	}
-	return []string{filepath.Join(home, ".copilot")}
 }
 
 // listFiles lists the files of events of a folder: of that of Copilot CLI, of its sessions, or of one
@@ -90,14 +79,10 @@ func sessionOf(folder, name string) string {
 // detectEvents looks into the first lines of the first files.
 func detectEvents(ctx context.Context, src *store.Source) store.Detection {
 	names := func(yield func(string) bool) { slices.Values(listFiles(src.Folder))(yield) }
-	right := filelog.Recognize(ctx, src.Stream, src.Folder, names, func(text []byte) bool {
+	return filelog.Recognize(ctx, src.Stream, src.Folder, names, "lines with type, data, id, timestamp and parentId", func(text []byte) bool {
 		e := parseEvent(text)
 		return e != nil && e.Data.Kind() == '{' && schema()[e.Type] != nil && (e.text("producer") == producer || len(e.ID)*len(e.Time)*len(e.Parent) > 0)
 	})
-	if !right {
-		return store.Detection{}
-	}
-	return store.Detection{Sure: store.Certain, Why: "lines with type, data, id, timestamp and parentId"}
 }
 
 // placeholder is what 1.0.102 sends in place of a result that is not where it looks for one, and interrupted

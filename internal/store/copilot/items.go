@@ -60,7 +60,6 @@ func (r *reader) Parts() (parts []*logstore.Part, err error) {
 // placeStep is how far apart the positions of lines are: results stand behind their calls.
 const placeStep = 1 << 20
 
-// readItems reads those of a session, and its faults.
 func (r *reader) readItems(p *logstore.Part, a int32) error {
 	list := r.arrangeLines(a)
 	p.Items = make([]session.Item, len(list))
@@ -104,7 +103,6 @@ func (r *reader) readItems(p *logstore.Part, a int32) error {
 	return nil
 }
 
-// readItem makes an item of a line.
 func (r *reader) readItem(it *session.Item, i int, raw []byte) {
 	n, text := &r.nodes[i], mended(raw, r.mendsOf(i)...)
 	it.Table, it.Key, it.Passed = session.TableLines, r.itemKey(n, text), n.passed || n.hidden
@@ -198,7 +196,6 @@ func (r *reader) nameLine(i int, pointer string) string {
 // firstLine is what a repair sets where the first line is lost.
 const firstLine = "line 0"
 
-// faultsOf are those of the line of an item.
 func (r *reader) faultsOf(i int, text []byte) []session.Fault {
 	n, list := &r.nodes[i], r.misfits(i)
 	if n.kind == unread && !r.trouble[i].gone {
@@ -285,7 +282,6 @@ type keptLine struct {
 	fault session.Fault
 }
 
-// readKept reads the lines of backups.
 func (r *reader) readKept(ctx context.Context) {
 	for _, backup := range listFolder(r.file.Root, path.Dir(r.file.Name), path.Base(r.file.Name)+".backup-before-recovery-") {
 		file, err := filelog.Open(r.file.Root, backup)

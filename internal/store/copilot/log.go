@@ -45,7 +45,6 @@ var kinds = map[string]kind{
 
 func (k kind) isSent() bool { return k >= prompt && k <= summary }
 
-// event is a line.
 type event struct {
 	Type      string         `json:"type"`
 	ID        jsontext.Value `json:"id"`
@@ -92,7 +91,6 @@ func textOf(v jsontext.Value) (text string) {
 // text is a text among the members of data.
 func (e *event) text(name string) string { return textOf(e.members[name]) }
 
-// requests are the calls of an answer.
 func (e *event) requests() (list []request) {
 	_ = jsonscan.Exact.Unmarshal(e.members["toolRequests"], &list)
 	return list
@@ -166,7 +164,6 @@ type log struct {
 	newer   bool // written by a version that names agents
 }
 
-// readLog reads all lines of a file once.
 func readLog(ctx context.Context, file *filelog.Log, id string) (*log, error) {
 	l := &log{
 		Names: filelog.NewNames(), text: file.Window(), session: id, agents: make([]agent, 1), index: map[filelog.Name]int32{}, starts: map[filelog.Name]int32{}, made: map[filelog.Name]int{},
@@ -265,5 +262,4 @@ func (l *log) agentOf(key filelog.Name) int32 {
 	return at
 }
 
-// callsOf are the calls that a line makes.
 func (l *log) callsOf(n *node) []filelog.Name { return l.calls[n.from:n.to] }

@@ -16,7 +16,6 @@ import (
 	"github.com/sessctl/sessctl/internal/store/filelog"
 )
 
-// mended is a line with its mends.
 func mended(text []byte, mends ...mend) []byte {
 	for _, m := range mends {
 		value := []byte(m.value)
@@ -30,7 +29,6 @@ func mended(text []byte, mends ...mend) []byte {
 	return text
 }
 
-// mendsOf are those of a line.
 func (l *log) mendsOf(i int) []mend {
 	if t := l.trouble[i]; t != nil && !t.gone {
 		return t.mends

@@ -70,7 +70,6 @@ func (l *log) settleOwners() {
 	}
 }
 
-// startedBy is the sub-agent that a call started.
 func (l *log) startedBy(call filelog.Name) int32 {
 	if _, known := l.starts[call]; !known {
 		l.starts[call] = l.agentOf(call)

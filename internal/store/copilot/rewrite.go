@@ -57,7 +57,6 @@ func (r *reader) Compose(all []*change.Session, parts []*logstore.Part) ([]filel
 	return f.collectSplices()
 }
 
-// rewriteSession makes the changes of one session.
 func (f *rewrite) rewriteSession(s *change.Session, a int32) error {
 	sets := s.Sets
 	for _, it := range s.Removed {
@@ -202,7 +201,8 @@ func (f *rewrite) collectSplices() ([]filelog.Splice, error) {
 				added = f.newID(i, &of, k == len(f.behind[i])-1)
 				text, last = f.composeLine(i, &of, last, added), added
 			default:
-				id, parent := f.linksOf(text)
+				e := parseEvent(text)
+				id, parent := f.Name(textOf(e.ID)), f.Name(textOf(e.Parent))
 				if parent != 0 && f.ids[parent] == 0 && !f.back[parent] {
 					text = mended(bytes.Clone(text), mend{pointer: "/parentId", value: f.parentValue(last)})
 				}
@@ -252,12 +252,6 @@ func (f *rewrite) newID(i int, of *newLine, isLast bool) filelog.Name {
 		return f.nodes[next].parent
 	}
 	return f.Name(f.DeriveUUID(f.Text(f.nodes[of.line].id) + "\n" + of.result.CallID))
-}
-
-// linksOf are the ids of a line of a backup, and of the one before it.
-func (f *rewrite) linksOf(text []byte) (id, parent filelog.Name) {
-	e := parseEvent(text)
-	return f.Name(textOf(e.ID)), f.Name(textOf(e.Parent))
 }
 
 // keptLine is the line of a backup that holds a result, nil for none.

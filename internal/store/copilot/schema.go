@@ -72,7 +72,6 @@ var (
 	isNumber = pattern.Lazy(`^"[0-9.]{1,12}"$`)
 )
 
-// isTime reports whether a value is a time.
 func isTime(v jsontext.Value) bool {
 	_, err := time.Parse(time.RFC3339, textOf(v))
 	return err == nil

@@ -135,9 +135,7 @@ func (m *message) readParts(parts []part, broken bool) {
 	for i := range parts {
 		m.addPart(&parts[i])
 		p := &parts[i]
-		for _, text := range []string{p.kind, p.Text, p.Thinking, p.ID, p.Name, p.Input, p.CallID, p.Content, p.Data, p.MIME, p.Command, p.Output} {
-			said.AddDigest(session.DigestOf(text))
-		}
+		said.AddTexts(p.kind, p.Text, p.Thinking, p.ID, p.Name, p.Input, p.CallID, p.Content, p.Data, p.MIME, p.Command, p.Output)
 	}
 	if broken {
 		said.AddDigest(session.DigestOf("broken"))

@@ -332,12 +332,12 @@ func (d *decoder) digestRecord(role session.Role, agent string, text session.Dig
 	w.AddDigest(text)
 	w.AddDigest(r.reasoning.digest())
 	w.AddDigest(session.DigestOf(r.callID))
-	w.AddMark(flagByte(r.isError))
+	w.AddFlag(r.isError)
 	for i := range r.parts {
 		p := &r.parts[i]
 		w.AddMark('p')
-		w.AddMark(flagByte(p.image))
-		w.AddMark(flagByte(p.file))
+		w.AddFlag(p.image)
+		w.AddFlag(p.file)
 		for _, l := range [...]literal{p.kind, p.text, p.url, p.detail, p.path, p.fileID, p.mimeType} {
 			w.AddDigest(l.digest())
 		}
@@ -351,13 +351,6 @@ func (d *decoder) digestRecord(role session.Role, agent string, text session.Dig
 		w.AddDigest(c.arguments.digest())
 	}
 	return w.Digest()
-}
-
-func flagByte(b bool) byte {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // describeCall looks into the arguments only where the tool starts a child.

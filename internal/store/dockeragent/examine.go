@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
@@ -207,10 +208,7 @@ func (s *schema) describeUnread() string {
 // joinNames lists names from the database, the first few of many.
 func joinNames(names []string) string {
 	const most = 6
-	var list []string
-	for _, name := range names[:min(len(names), most)] {
-		list = append(list, displayName(name))
-	}
+	list := lists.MapEach(names[:min(len(names), most)], displayName)
 	if more := len(names) - most; more > 0 {
 		list = append(list, fmt.Sprintf("%d more", more))
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/forest"
@@ -214,10 +215,9 @@ func (st *agentStore) addSession(s *session.Session, cost float64) bool {
 
 // groupTrees makes the trees once; Trees fills copies of them.
 func (st *agentStore) groupTrees() {
-	heads := make([]forest.Head, len(st.sessions))
-	for i, s := range st.sessions {
-		heads[i] = forest.Head{Session: s, Refs: st.listReferences(st.numbers[s.ID])}
-	}
+	heads := lists.MapEach(st.sessions, func(s *session.Session) forest.Head {
+		return forest.Head{Session: s, Refs: st.listReferences(st.numbers[s.ID])}
+	})
 	st.trees = forest.GroupHeads(heads)
 }
 
@@ -230,11 +230,7 @@ func (st *agentStore) listReferences(number uint32) []string {
 	slices.SortStableFunc(found, func(a, b reference) int {
 		return cmp.Or(cmp.Compare(a.position, b.position), cmp.Compare(a.id, b.id))
 	})
-	ids := make([]string, len(found))
-	for i, r := range found {
-		ids[i] = r.child
-	}
-	return ids
+	return lists.MapEach(found, func(r reference) string { return r.child })
 }
 
 // Trees yields copies with their items, so that a tree can be forgotten when

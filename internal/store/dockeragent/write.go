@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/column"
@@ -144,10 +145,7 @@ func (r rowEdit) changedFields(columns []string, values []driver.Value) (list []
 func (w *writer) scanByRow(ctx context.Context, of string, columns []string, rows []int64,
 	fn func(row int64, values []driver.Value) error,
 ) error {
-	places := make([]table.Place, len(rows))
-	for i, row := range rows {
-		places[i] = table.Place(row)
-	}
+	places := lists.MapEach(rows, func(row int64) table.Place { return table.Place(row) })
 	unread, err := w.edit.Reader().Rows(ctx, of, columns, places, func(n int, values []driver.Value) error { return fn(rows[n], values) })
 	if err == nil && len(unread) > 0 {
 		err = staleRowError(of, rows[unread[0]])

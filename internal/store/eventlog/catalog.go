@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/jsonscan"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/column"
@@ -144,10 +145,7 @@ func (c *catalog) eventsOf(ctx context.Context, list []int, names []string, fn f
 	if list == nil {
 		return c.events.scanRows(ctx, names, nil, each)
 	}
-	keys := make([][]table.Value, len(list))
-	for i, n := range list {
-		keys[i] = c.list[n].keyValues()
-	}
+	keys := lists.MapEach(list, func(n int) []table.Value { return c.list[n].keyValues() })
 	return c.events.scanRows(ctx, names, keys, each)
 }
 

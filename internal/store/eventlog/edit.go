@@ -13,6 +13,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/jsonscan"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -158,10 +159,7 @@ func (c *catalog) rereadSessions(ctx context.Context, rows table.Selection) (*ca
 
 // sessionSelections are the rows of sessions, and of their events.
 func (c *catalog) sessionSelections(list []int) [2]table.Selection {
-	keys := make([][]table.Value, len(list))
-	for i, n := range list {
-		keys[i] = c.list[n].keyValues()
-	}
+	keys := lists.MapEach(list, func(n int) []table.Value { return c.list[n].keyValues() })
 	return [2]table.Selection{
 		{Table: c.sessions.Name, Columns: c.sessions.Columns, Key: c.sessions.Key, Keys: keys},
 		{Table: c.events.Name, Columns: c.events.Columns, Key: c.events.Key, Keys: keys},
@@ -254,10 +252,7 @@ func (c *catalog) readSums(ctx context.Context, sessions []string, events readin
 		result[id] = store.Sum{}
 	}
 	list := append([]int{}, c.findSessions(sessions)...)
-	places := make([]table.Place, len(list))
-	for i, n := range list {
-		places[i] = c.list[n].row
-	}
+	places := lists.MapEach(list, func(n int) table.Place { return c.list[n].row })
 	own := make([]digest, len(list))
 	var buf []byte
 	_, err := c.sessions.readRows(ctx, c.sessions.Columns, places, func(n int, row Row) error {

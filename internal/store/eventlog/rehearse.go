@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -123,10 +124,7 @@ func (w *writer) namedByRemoved(ctx context.Context, all []*difference, named ma
 		if len(d.Removed) == 0 {
 			continue
 		}
-		places := make([]table.Place, len(d.Removed))
-		for i, it := range d.Removed {
-			places[i] = w.places[it.Key]
-		}
+		places := lists.MapEach(d.Removed, func(it *session.Item) table.Place { return w.places[it.Key] })
 		_, err := w.events.readRows(ctx, w.events.Columns, places, func(_ int, row Row) error {
 			for _, id := range w.layout.Links(row) {
 				named[w.nameOf(w.ownerOf(d.Is.ID), id)] = true

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -348,10 +349,7 @@ func (st *logStore) knownEvents(ctx context.Context, list []int, names []string,
 
 // hasTree reports whether all sessions of a tree were read.
 func (st *logStore) hasTree(tree *session.Tree) bool {
-	ids := make([]string, len(tree.Sessions))
-	for i, s := range tree.Sessions {
-		ids[i] = s.ID
-	}
+	ids := lists.MapEach(tree.Sessions, func(s *session.Session) string { return s.ID })
 	return st.hasSessions(ids)
 }
 
@@ -413,10 +411,7 @@ func (st *logStore) fillSession(ctx context.Context, s *session.Session) error {
 	if !ok {
 		return errors.New("session " + s.ID + " is not in the store")
 	}
-	places := make([]table.Place, len(st.entries[n]))
-	for i, e := range st.entries[n] {
-		places[i] = e.row
-	}
+	places := lists.MapEach(st.entries[n], func(e entry) table.Place { return e.row })
 	_, err := st.events.readRows(ctx, st.events.Columns, places, func(_ int, row Row) error {
 		key := st.eventKey(&st.list[n], row)
 		if it := wanted[key]; it != nil {

@@ -426,9 +426,7 @@ func (s *speech) digestMeaning(reasoning string) session.Digest {
 	m.AddDigest(rest)
 	for i := range it.Calls {
 		m.AddMark('c')
-		m.AddDigest(session.DigestOf(it.Calls[i].ID))
-		m.AddDigest(session.DigestOf(it.Calls[i].Name))
-		m.AddDigest(session.DigestOf(it.Calls[i].Args))
+		m.AddTexts(it.Calls[i].ID, it.Calls[i].Name, it.Calls[i].Args)
 	}
 	for i := range it.Results {
 		m.AddMark('r')

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/jsonscan"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
@@ -177,10 +178,7 @@ func sharedWith(users []string) string {
 	if n := len(users) - most; n > 0 {
 		users, more = users[:most], fmt.Sprintf(" and %d more", n)
 	}
-	quoted := make([]string, len(users))
-	for i, user := range users {
-		quoted[i] = fmt.Sprintf("%.60q", user)
-	}
+	quoted := lists.MapEach(users, func(user string) string { return fmt.Sprintf("%.60q", user) })
 	return "the id is also that of a session of " + strings.Join(quoted, ", ") + more
 }
 

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -251,10 +252,7 @@ func treeOf(parts []*Part) *session.Tree {
 	if len(parts) == 0 || len(parts) == 1 && len(parts[0].Items)+len(parts[0].Faults) == 0 {
 		return nil
 	}
-	heads := make([]forest.Head, len(parts))
-	for i, p := range parts {
-		heads[i] = forest.HeadOf(p.Session)
-	}
+	heads := lists.MapEach(parts, func(p *Part) forest.Head { return forest.HeadOf(p.Session) })
 	whole := &session.Tree{}
 	for _, t := range forest.GroupHeads(heads) {
 		whole.Sessions = append(whole.Sessions, t.Sessions...)

@@ -441,16 +441,14 @@ func setMeaning(it *session.Item) {
 	m.AddMark('c')
 	for i := range it.Calls {
 		c := &it.Calls[i]
-		m.AddDigest(session.DigestOf(c.ID))
-		m.AddDigest(session.DigestOf(c.Name))
-		m.AddDigest(session.DigestOf(c.Args))
+		m.AddTexts(c.ID, c.Name, c.Args)
 	}
 	m.AddMark('r')
 	for i := range it.Results {
 		r := &it.Results[i]
 		m.AddDigest(session.DigestOf(r.CallID))
 		m.AddDigest(r.Digest)
-		m.AddMark(map[bool]byte{true: 1}[r.IsError])
+		m.AddFlag(r.IsError)
 	}
 	it.Meaning = m.Digest()
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/lines"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/filelog"
@@ -234,10 +235,7 @@ func (b *brokenLines) reportFault(c capture) []session.Fault {
 	if b.count == 0 {
 		return nil
 	}
-	var numbers []string
-	for _, n := range b.first {
-		numbers = append(numbers, strconv.FormatInt(n, 10))
-	}
+	numbers := lists.MapEach(b.first, func(n int64) string { return strconv.FormatInt(n, 10) })
 	detail := "line " + numbers[0] + ": " + b.why
 	if also := strings.Join(numbers[1:], ", "); also != "" {
 		if more := b.count - len(numbers); more > 0 {

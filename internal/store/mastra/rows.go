@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
@@ -63,10 +64,7 @@ func (j *joined) listEvents(ctx context.Context, s table.Selection, fn func(at t
 }
 
 func (j *joined) loadEvents(ctx context.Context, records []table.Place, fn func(at table.Place, e eventlog.Valued) error) error {
-	rows := make([]table.Place, len(records))
-	for i, at := range records {
-		rows[i] = at >> packing
-	}
+	rows := lists.MapEach(records, func(at table.Place) table.Place { return at >> packing })
 	_, err := j.Reader.Rows(ctx, tableMessages, j.columns, rows, func(i int, row []table.Value) error { return j.eachEvent(rows[i], row, fn) })
 	return err
 }

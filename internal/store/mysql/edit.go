@@ -50,7 +50,11 @@ func Opener(name string) func(context.Context) (table.Editor, error) {
 				return table.Table{}, nil, nil
 			},
 			AtPlace: e.atPlace, WithKey: e.withKey, LockRow: e.lockRow, InsertRow: e.insertRow, UpdateRow: e.updateRow, DeleteRow: e.deleteRow,
-			CountChanges: e.countChanges, Together: true, BeginWriting: e.beginWriting, Started: e.calibrate, BeginReading: e.beginReading,
+			CountChanges: func(ctx context.Context) (map[string]server.Counts, error) {
+				all, err := e.readCounters(ctx)
+				return map[string]server.Counts{"": all}, err
+			},
+			Together: true, BeginWriting: e.beginWriting, Started: e.calibrate, BeginReading: e.beginReading,
 			Execute: func(ctx context.Context, sql string) error { return e.execAll(ctx, sql) }, Remember: e.rememberPlaces,
 			Explain: e.explainWriteError, BreaksConstraint: describeBreak,
 			IsLost: func(err error) bool {
@@ -131,7 +135,6 @@ func (e *Edit) askOutcome(ctx context.Context) (outcome string) {
 	return outcome
 }
 
-// explainWriteError turns the error of a write into a problem for people.
 func (e *Edit) explainWriteError(err error) error {
 	if err == nil || problem.ClassOf(err) != 0 {
 		return err

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
-	"github.com/sessctl/sessctl/internal/store/server"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -22,16 +22,8 @@ func (e *Edit) atPlace(name string, at table.Place) condition {
 
 func (e *Edit) withKey(name string, image table.Image) condition {
 	r := e.tables[name]
-	return r.withKeys(r.key, [][]table.Value{r.keyIn(image)}, r.places.unlike)
-}
-
-// keyIn is the key of a row, of whose columns an image has these.
-func (r *relation) keyIn(image table.Image) []table.Value {
-	key := make([]table.Value, len(r.key))
-	for i, column := range r.key {
-		key[i] = image[column]
-	}
-	return key
+	key := lists.MapEach(r.key, func(column string) table.Value { return image[column] })
+	return r.withKeys(r.key, [][]table.Value{key}, r.places.unlike)
 }
 
 func (e *Edit) lockRow(ctx context.Context, name string, where condition, columns []string) (at table.Place, image table.Image, err error) {
@@ -55,7 +47,7 @@ func (e *Edit) insertRow(ctx context.Context, into string, row []table.Field, co
 	for i, f := range row {
 		names[i], args[i], image[f.Name] = f.Name, parameterOf(r.kinds[f.Name], f.Value), f.Value
 	}
-	_, number, err := e.exec(ctx, "insert into "+e.tableName(into)+" ("+quotedNames(names)+") values "+marks(len(args)), args...)
+	_, number, err := e.exec(ctx, "insert into "+e.tableName(into)+" ("+quotedNames(names)+") values ("+strings.TrimSuffix(strings.Repeat("?, ", len(args)), ", ")+")", args...)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -71,8 +63,6 @@ func (e *Edit) insertRow(ctx context.Context, into string, row []table.Field, co
 	}
 	return e.lockRow(ctx, into, e.withKey(into, image), columns)
 }
-
-func marks(n int) string { return "(" + strings.TrimSuffix(strings.Repeat("?, ", n), ", ") + ")" }
 
 // updateRow changes a row. Columns that the server would set to the time of the
 // change are given what they hold.
@@ -137,11 +127,6 @@ func (e *Edit) checkChildren(ctx context.Context, name string, where condition, 
 		}
 	}
 	return nil
-}
-
-func (e *Edit) countChanges(ctx context.Context) (map[string]server.Counts, error) {
-	all, err := e.readCounters(ctx)
-	return map[string]server.Counts{"": all}, err
 }
 
 func (e *Edit) rememberPlaces() (restore func()) {

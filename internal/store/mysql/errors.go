@@ -89,13 +89,3 @@ func isNumber(err error, numbers ...uint16) bool {
 	failed, ok := errors.AsType[*mysql.MySQLError](err)
 	return ok && slices.Contains(numbers, failed.Number)
 }
-
-func wantsPassword(err error) bool { return isNumber(err, deniedPassword, deniedSocket) }
-
-// unreachableError is the problem with a server that lets nobody in.
-func unreachableError(name string, config *mysql.Config, err error) error {
-	if _, ok := errors.AsType[*mysql.MySQLError](err); ok {
-		return explainError(name, err, answers)
-	}
-	return server.UnreachableError(name, config.User, "check ssl-mode and ssl-ca", err)
-}

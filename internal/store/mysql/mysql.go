@@ -97,9 +97,12 @@ func dialTarget(ctx context.Context, name string) (*target, connection, error) {
 			return nil, err
 		}
 		return conn.(connection), nil //nolint:revive // what the driver has
-	}, wantsPassword)
+	}, func(err error) bool { return isNumber(err, deniedPassword, deniedSocket) })
 	if err != nil {
-		return nil, nil, unreachableError(name, t.config, err)
+		if _, answered := errors.AsType[*mysql.MySQLError](err); !answered {
+			err = server.UnreachableError(name, t.config.User, "check ssl-mode and ssl-ca", err)
+		}
+		return nil, nil, explainError(name, err, answers)
 	}
 	return t, conn, nil
 }
@@ -126,7 +129,6 @@ func Open(ctx context.Context, name string) (*DB, error) {
 	return db, nil
 }
 
-// openTarget opens a connection with its settings.
 func openTarget(ctx context.Context, name string) (*DB, error) {
 	opening.Lock()
 	defer opening.Unlock()

@@ -50,14 +50,12 @@ type target struct {
 	note   string // see RegisterName
 }
 
-var targets server.Targets[target]
-
 // RegisterName is the name of a database without user, password and parameters, for people and
 // for reports: mysql://host/database. Open knows what it stands for as long as the process
 // lives; later, the option file and the client's variables have to say the rest. note is what
 // should be said about the password, "" for nothing.
 func RegisterName(word string) (name, note string, err error) {
-	if known := targets.Find(word); known != nil {
+	if known := server.Find[target](word); known != nil {
 		return word, known.note, nil
 	}
 	t, err := parseTarget(word)
@@ -69,7 +67,7 @@ func RegisterName(word string) (name, note string, err error) {
 
 func findTarget(word string) (*target, error) {
 	name, _, err := RegisterName(word)
-	return targets.Find(name), err
+	return server.Find[target](name), err
 }
 
 // parseTarget puts together what a URL says, else the option file, else the variables of the
@@ -203,21 +201,10 @@ func usualUser() string {
 	return os.Getenv("USER")
 }
 
-// RoleOf is the role for a database that RegisterName named, "" for anything else.
-func RoleOf(name string) string {
-	if known := targets.Find(name); known != nil {
-		return known.config.User
-	}
-	return ""
-}
-
-// AsRole makes a name lead to its database as a role, where nobody named another one.
-func AsRole(name, role string) error {
-	if file, _ := readOptions(); role == "" || RoleOf(name) != "" || file["user"] != "" || !IsName(name) {
-		return nil
-	}
-	_, _, err := RegisterName(strings.Replace(name, "://", "://"+url.User(role).String()+"@", 1))
-	return err
+// HasUsualRole reports whether the option file names a role.
+func HasUsualRole() bool {
+	file, _ := readOptions()
+	return file["user"] != ""
 }
 
 // registerTarget is the name of the target, which leads there from now on.
@@ -227,7 +214,7 @@ func (t *target) registerTarget() string {
 		u.Host, u.RawQuery = "", "socket="+strings.ReplaceAll(url.QueryEscape(t.config.Addr), "%2F", "/")
 	}
 	file, _ := readOptions()
-	return targets.Register("mysql://"+strings.TrimPrefix(u.String(), "//"), t, t.config.User, cmp.Or(file["user"], usualUser()))
+	return server.Register("mysql://"+strings.TrimPrefix(u.String(), "//"), t, t.config.User, cmp.Or(file["user"], usualUser()))
 }
 
 // AddressError is the problem with a word that is not the address of a server, as it should be.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sessctl/sessctl/internal/store/mysql"
+	servers "github.com/sessctl/sessctl/internal/store/server"
 )
 
 // TestNames: a name has host, database and socket, and neither role nor password.
@@ -81,7 +82,7 @@ func TestOptionFile(t *testing.T) {
 			if err != nil || name != tt.want || !strings.Contains(note, tt.note) || tt.note == "" && note != "" || strings.Contains(name+note, "s3cret") {
 				t.Errorf("%q, %q, %v", name, note, err)
 			}
-			if role := mysql.RoleOf(name); tt.role != "" && role != tt.role {
+			if role := servers.RoleOf(name); tt.role != "" && role != tt.role {
 				t.Errorf("role %q", role)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/server"
@@ -63,11 +64,7 @@ func (db *DB) newSelection(name string, columns []string) (*selection, error) {
 func (db *DB) tableName(name string) string { return quotedName(db.database) + "." + quotedName(name) }
 
 func quotedNames(names []string) string {
-	list := make([]string, len(names))
-	for i, name := range names {
-		list[i] = quotedName(name)
-	}
-	return strings.Join(list, ", ")
+	return strings.Join(lists.MapEach(names, quotedName), ", ")
 }
 
 // condition is one for rows, with its parameters; "" for all of them.

@@ -156,5 +156,4 @@ func (db *DB) addTrigger(row []string) {
 	db.rest.Triggers = append(db.rest.Triggers, session.Trigger{Table: row[0], Name: row[1], Owner: row[2], When: row[3] + " " + row[4]})
 }
 
-// quotedName is a name as SQL has it.
 func quotedName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

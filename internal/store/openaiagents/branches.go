@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -36,7 +37,6 @@ type spot struct {
 	known  bool    // the message exists
 }
 
-// structureRow is a row of message_structure.
 type structureRow struct {
 	at           table.Place
 	message, seq int64
@@ -92,7 +92,6 @@ func (j *joined) branchesIn(session string) *branches {
 	return b
 }
 
-// readStructure reads message_structure.
 func (j *joined) readStructure(ctx context.Context) error {
 	var buf []byte
 	_, err := j.Reader.Scan(ctx, table.Selection{Table: tableStructure, Columns: structureColumns, Glance: true}, func(at table.Place, row []table.Value) error {
@@ -107,15 +106,6 @@ func (j *joined) readStructure(ctx context.Context) error {
 		return nil
 	})
 	return err
-}
-
-// noteMessage notes that a message of the session exists.
-func (b *branches) noteMessage(id int64) {
-	if s := b.spots[id]; s != nil {
-		s.known = true
-	} else {
-		b.unnamed[id] = 0
-	}
 }
 
 // settle finds what the branches of a session are, when all their rows and messages were seen.
@@ -173,10 +163,7 @@ func (j *joined) structureSum(of []table.Value) []byte {
 // tellBranches adds what is wrong with the branches of a session.
 func (b *branches) tellBranches(s *session.Session) {
 	if n := len(b.loose); n > 0 {
-		var few []string
-		for _, r := range b.loose[:min(3, n)] {
-			few = append(few, fmt.Sprintf("message %d on branch %.40q", r.message, r.branch))
-		}
+		few := lists.MapEach(b.loose[:min(3, n)], func(r structureRow) string { return fmt.Sprintf("message %d on branch %.40q", r.message, r.branch) })
 		s.Faults = append(s.Faults, session.Fault{
 			Kind: session.ForeignKey, Field: fieldLoose, Default: new(string), Remedy: "remove these rows of " + tableStructure + "; the receipt keeps them",
 			Detail: fmt.Sprintf("%d of the session's rows of %s name messages that do not exist, another session's, or one twice on a branch: %s", n, tableStructure, strings.Join(few, ", ")),

@@ -57,7 +57,6 @@ func (x *item) readItem(it *session.Item) {
 	}
 }
 
-// decodeRow decodes an event.
 func (j *joined) decodeRow(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
 	it.Time, it.Branch = times.Read(row.Value("created_at")).Time, column.Text(row.Value(fieldBranch))
 	place, _ := column.Int(row.Value(fieldPlace))

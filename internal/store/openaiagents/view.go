@@ -189,7 +189,11 @@ func (j *joined) readMessages(ctx context.Context, p *pair) error {
 		id, _ := column.Int(row[0])
 		name, at := column.Text(row[1]), column.Text(row[2])
 		if p.branched {
-			j.branchesIn(name).noteMessage(id)
+			if b := j.branchesIn(name); b.spots[id] != nil {
+				b.spots[id].known = true
+			} else {
+				b.unnamed[id] = 0
+			}
 		}
 		if p.timed {
 			stamps[name] = append(stamps[name], stamp{id, times.Read(row[2]).UnixMicro()})
@@ -207,7 +211,6 @@ func (j *joined) readMessages(ctx context.Context, p *pair) error {
 	return err
 }
 
-// stamp is when a message was.
 type stamp struct{ id, at int64 }
 
 // rankMessages places the messages of SQLAlchemySession, which sends them in the order of their times, and

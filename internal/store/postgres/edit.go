@@ -3,13 +3,13 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store/server"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -26,7 +26,6 @@ type Edit struct {
 	sure   map[string]bool       // tables of which it is known, in this transaction, what they run
 }
 
-// condition is one for rows, with its parameters.
 type condition struct {
 	sql  string
 	args [][]byte
@@ -56,7 +55,10 @@ func Opener(name string) func(context.Context) (table.Editor, error) {
 				return r.Table, r.key, r.made
 			},
 			AtPlace: e.atPlace, WithKey: e.withKey, LockRow: e.lockRow, InsertRow: e.insertRow, UpdateRow: e.updateRow, DeleteRow: e.deleteRow,
-			CountChanges: e.countChanges, BeginWriting: e.beginWriting, Started: e.noteTransaction, BeginReading: e.beginReading, Settle: e.settleTriggers,
+			CountChanges: e.countChanges, BeginWriting: e.beginWriting, Started: e.noteTransaction, BeginReading: e.beginReading,
+			Settle: func(ctx context.Context) error { // triggers that are deferred, which would run after the last look
+				return e.withPath(ctx, true, func() error { return e.execSQL(ctx, "set constraints all immediate") })
+			},
 			Execute: e.execSQL, Remember: e.rememberPlaces, Explain: e.explainWriteError, BreaksConstraint: describeBreak,
 			IsLost: func(err error) bool {
 				_, refused := errors.AsType[*pgconn.PgError](err)
@@ -81,10 +83,7 @@ func (e *Edit) Reader() table.Reader { return e }
 
 // Rows implements table.Reader. A row that was changed has another place since.
 func (e *Edit) Rows(ctx context.Context, name string, columns []string, places []table.Place, fn func(n int, row []table.Value) error) ([]int, error) {
-	now := make([]table.Place, len(places))
-	for i, at := range places {
-		now[i] = e.currentPlace(name, at)
-	}
+	now := lists.MapEach(places, func(at table.Place) table.Place { return e.currentPlace(name, at) })
 	return e.DB.Rows(ctx, name, columns, now, fn)
 }
 
@@ -149,21 +148,13 @@ func (e *Edit) Lock(ctx context.Context, rows table.Selection, belonging ...stri
 			}
 		}
 	}
-	order := make([]string, len(rows.Key))
-	for i, column := range rows.Key {
-		order[i] = quotedName(column)
-	}
+	order := lists.MapEach(rows.Key, quotedName)
 	where, values := q.keysClause(rows)
 	err = q.runQuery(ctx, q.selectSQL(where)+" order by "+strings.Join(order, ", ")+" for update", values, func(table.Place, []table.Value) error { return nil })
 	return e.RememberError(err)
 }
 
 func (e *Edit) tableName(name string) string { return quotedName(e.schema) + "." + quotedName(name) }
-
-// settleTriggers runs those that are deferred, which would run behind the last look.
-func (e *Edit) settleTriggers(ctx context.Context) error {
-	return e.withPath(ctx, true, func() error { return e.execSQL(ctx, "set constraints all immediate") })
-}
 
 // askOutcome connects again, and asks what became of the transaction.
 func (e *Edit) askOutcome(ctx context.Context) string {
@@ -193,25 +184,18 @@ func (e *Edit) askOutcome(ctx context.Context) string {
 // Close implements table.Transaction.
 func (e *Edit) Close() error { return e.End() }
 
-// explainWriteError turns the error of a write into a problem for people.
 func (e *Edit) explainWriteError(err error) error {
-	refused, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok || problem.ClassOf(err) != 0 {
+	if _, ok := errors.AsType[*pgconn.PgError](err); !ok || problem.ClassOf(err) != 0 {
 		if errors.Is(err, io.ErrUnexpectedEOF) || err != nil && e.conn.IsClosed() && problem.ClassOf(err) == 0 {
 			return &problem.Error{Class: problem.Busy, Err: err, What: "the connection to " + e.Name + " was lost", Next: "Run the repair again."}
 		}
 		return e.Explain(err)
 	}
-	for _, a := range writing {
-		if strings.HasPrefix(refused.Code, a.state) {
-			p := &problem.Error{Class: a.class, Err: err, What: fmt.Sprintf(a.what, e.Name) + " (" + stateOf(err) + ")", Next: a.next}
-			if a.class == problem.Busy {
-				p.Err = errors.Join(table.ErrElsewhere, err)
-			}
-			return p
-		}
+	err = explainError(e.Name, err, append(slices.Clone(writing), answers...))
+	if p, ok := errors.AsType[*problem.Error](err); ok && p.Class == problem.Busy {
+		p.Err = errors.Join(table.ErrElsewhere, p.Err)
 	}
-	return e.Explain(err)
+	return err
 }
 
 // writing are answers to writes: see answers.

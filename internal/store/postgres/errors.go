@@ -63,9 +63,9 @@ func IsStopped(err error) bool {
 }
 
 // Explain implements table.Reader.
-func (db *DB) Explain(err error) error { return explainError(db.Name, err) }
+func (db *DB) Explain(err error) error { return explainError(db.Name, err, answers) }
 
-func explainError(name string, err error) error {
+func explainError(name string, err error, by []answer) error {
 	if err == nil || problem.ClassOf(err) != 0 || errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -73,7 +73,7 @@ func explainError(name string, err error) error {
 	if !ok {
 		return server.LostError(name, err)
 	}
-	for _, a := range answers {
+	for _, a := range by {
 		if strings.HasPrefix(failed.Code, a.state) {
 			return &problem.Error{Class: a.class, Err: err, What: fmt.Sprintf(a.what, name) + " (" + stateOf(err) + ")", Next: a.next}
 		}
@@ -92,14 +92,6 @@ func stateOf(err error) string {
 		return failed.Message + ", SQLSTATE " + failed.Code
 	}
 	return "SQLSTATE " + failed.Code
-}
-
-// unreachableError is the problem with a server that lets nobody in.
-func unreachableError(name string, config *pgconn.Config, err error) error {
-	if _, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return explainError(name, err)
-	}
-	return server.UnreachableError(name, config.User, "check sslmode and sslrootcert", err)
 }
 
 // forbiddenError is the problem with a table that the role cannot read.

@@ -62,8 +62,6 @@ type target struct {
 	note   string // see RegisterName
 }
 
-var targets server.Targets[target]
-
 // RegisterName is the name of a database without user, password and parameters, for people and
 // for reports: postgres://host/database. Open knows what it stands for as long as the
 // process lives; later, the PG* variables and the password file have to say the rest.
@@ -74,7 +72,7 @@ func RegisterName(word string) (name, note string, err error) {
 	if text == "postgres:" || text == "postgresql:" {
 		text = ""
 	}
-	if known := targets.Find(word); known != nil {
+	if known := server.Find[target](word); known != nil {
 		return word, known.note, nil
 	}
 	if t.config, err = pgconn.ParseConfig(text); err != nil {
@@ -101,23 +99,6 @@ func RegisterName(word string) (name, note string, err error) {
 	return t.registerTarget(), t.note, nil
 }
 
-// RoleOf is the role for a database that Name named, "" for anything else.
-func RoleOf(name string) string {
-	if known := targets.Find(name); known != nil {
-		return known.config.User
-	}
-	return ""
-}
-
-// AsRole makes a name lead to its database as a role, where nobody named another one.
-func AsRole(name, role string) error {
-	if role == "" || RoleOf(name) != "" || os.Getenv("PGUSER") != "" || !IsName(name) {
-		return nil
-	}
-	_, _, err := RegisterName(strings.Replace(name, "://", "://"+url.User(role).String()+"@", 1))
-	return err
-}
-
 // registerTarget is the name of the target, which leads there from now on. Commands have the role
 // besides, where it is not the one that the PG* variables and the machine give.
 func (t *target) registerTarget() string {
@@ -125,7 +106,7 @@ func (t *target) registerTarget() string {
 	if err != nil {
 		usual = &pgconn.Config{}
 	}
-	return targets.Register(nameOf(t.config, t.schema), t, t.config.User, usual.User)
+	return server.Register(nameOf(t.config, t.schema), t, t.config.User, usual.User)
 }
 
 // isSplit reports whether a sign in a password that should have been written as %40, %3A or %2F
@@ -179,7 +160,6 @@ func withoutFile(text string) string {
 	return u.String()
 }
 
-// hasPassword reports whether a connection string has a password.
 func hasPassword(text string) bool {
 	if u, err := url.Parse(text); err == nil && u.Scheme != "" {
 		_, has := u.User.Password()

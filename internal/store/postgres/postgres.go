@@ -16,6 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/server"
@@ -78,7 +79,7 @@ func dialTarget(ctx context.Context, name string) (*target, *pgconn.PgConn, erro
 	if _, _, err := RegisterName(name); err != nil {
 		return nil, nil, err
 	}
-	t := targets.Find(name)
+	t := server.Find[target](name)
 	if t == nil { // a name in another spelling than its own
 		return nil, nil, problem.New(problem.Usage, "", "the name of the database is not a valid connection string")
 	}
@@ -98,7 +99,10 @@ func dialTarget(ctx context.Context, name string) (*target, *pgconn.PgConn, erro
 		return pgconn.ConnectConfig(ctx, &config)
 	}, wantsPassword)
 	if err != nil {
-		return nil, nil, unreachableError(name, t.config, err)
+		if _, answered := errors.AsType[*pgconn.PgError](err); !answered {
+			err = server.UnreachableError(name, t.config.User, "check sslmode and sslrootcert", err)
+		}
+		return nil, nil, explainError(name, err, answers)
 	}
 	return t, conn, nil
 }
@@ -238,19 +242,13 @@ order by n.nspname <> $1, n.nspname`, func(row []string) error {
 // queryTexts hands the rows of a query of the catalog to fn, as texts, "" for NULL. Their
 // number is small.
 func (db *DB) queryTexts(ctx context.Context, sql string, fn func(row []string) error, args ...string) error {
-	values := make([][]byte, len(args))
-	for i, arg := range args {
-		values[i] = []byte(arg)
-	}
+	values := lists.MapEach(args, func(arg string) []byte { return []byte(arg) })
 	result := db.conn.ExecParams(ctx, sql, values, nil, nil, nil).Read()
 	if result.Err != nil {
 		return result.Err
 	}
 	for _, row := range result.Rows {
-		texts := make([]string, len(row))
-		for i, value := range row {
-			texts[i] = string(value)
-		}
+		texts := lists.MapEach(row, func(value []byte) string { return string(value) })
 		if err := fn(texts); err != nil {
 			return err
 		}

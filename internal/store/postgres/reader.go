@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/server"
@@ -35,7 +36,6 @@ func (db *DB) Schema(context.Context) (table.Schema, error) { return db.rest, ni
 // Faults implements table.Reader: nothing shows but what a scan meets.
 func (db *DB) Faults(context.Context, bool) ([]session.Fault, error) { return nil, nil }
 
-// quotedName is a name as SQL has it.
 func quotedName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // selection is a query for some columns of a table, behind the place of each row.
@@ -225,10 +225,7 @@ func (db *DB) readPlaces(ctx context.Context, q *selection, places []table.Place
 	if len(places) == 0 {
 		return nil
 	}
-	list := make([]string, len(places))
-	for i, at := range places {
-		list[i] = `"` + ctidText(at) + `"`
-	}
+	list := lists.MapEach(places, func(at table.Place) string { return `"` + ctidText(at) + `"` })
 	done := 0
 	begun, err := db.withSavepoint(ctx, func() error {
 		value := []byte("{" + strings.Join(list, ",") + "}")

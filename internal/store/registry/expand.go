@@ -95,7 +95,7 @@ func WithoutPasswords(args []string) (Arguments, error) {
 			case wrong != nil:
 				return a, wrong
 			case secret != "" && (!asks || IsPattern(arg)):
-				return a, addressError()
+				return a, dialects[len(dialects)-1].address() // it may be that of a server
 			case secret != "":
 				a.Secrets = append(a.Secrets, arg, secret)
 			}

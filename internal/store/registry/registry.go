@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/adk"
@@ -53,11 +54,7 @@ var Kinds = []store.Kind{
 
 // KindNames are the names of all kinds.
 func KindNames() []string {
-	names := make([]string, len(Kinds))
-	for i, k := range Kinds {
-		names[i] = k.Name
-	}
-	return names
+	return lists.MapEach(Kinds, func(k store.Kind) string { return k.Name })
 }
 
 // Opened is an opened store with what it was opened from.
@@ -202,10 +199,7 @@ func isOther(ctx context.Context, path string) bool {
 
 // unknownError says what a source is that no adapter knows.
 func unknownError(ctx context.Context, src *store.Source) error {
-	var titles []string
-	for _, k := range Kinds {
-		titles = append(titles, k.Title)
-	}
+	titles := lists.MapEach(Kinds, func(k store.Kind) string { return k.Title })
 	next := "sessctl reads these kinds of stores: " + strings.Join(titles, ", ") + ". See `sessctl stores`."
 	if src.Folder != nil {
 		if err := unreadError(src.Path); err != nil {

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"os"
 	"slices"
 	"time"
 
@@ -19,8 +20,7 @@ type dialect struct {
 	list      func(ctx context.Context, name string) (names []string, err error) // those that a name may mean
 	open      func(ctx context.Context, name string) (table.Reader, error)       // for reading
 	edit      func(name string) func(context.Context) (table.Editor, error)      // and for changing
-	roleOf    func(name string) string                                           // the role as which a name is opened
-	asRole    func(name, role string) error                                      // makes it a role's where nobody named one
+	hasRole   func() bool                                                        // whether the settings of its client name a role
 	sign      func(ctx context.Context, name string) (server.Sign, error)        // tells whether something was written
 	stopped   func(err error) bool                                               // an end of a reading that may not come again
 	mistyped  func(word string) (secret string, sure bool)                       // what may be a password in a word that is no name
@@ -31,14 +31,14 @@ type dialect struct {
 // dialects are asked in this order.
 var dialects = []dialect{
 	{
-		mysql.IsName, mysql.RegisterName, mysql.ListDatabases, opened(mysql.Open), mysql.Opener, mysql.RoleOf, mysql.AsRole, mysql.OpenSign,
+		mysql.IsName, mysql.RegisterName, mysql.ListDatabases, opened(mysql.Open), mysql.Opener, mysql.HasUsualRole, mysql.OpenSign,
 		func(error) bool { return false },
 		func(word string) (string, bool) { return "", mysql.IsMistyped(word) },
 		"sessctl reads those of Google ADK, the OpenAI Agents SDK and Spring AI Session on such a server. Name another database, or let the role read its tables: `GRANT SELECT ON DATABASE.* TO …;`.",
 		func() error { return mysql.AddressError(nil) },
 	},
 	{
-		postgres.IsName, postgres.RegisterName, postgres.ListSchemas, opened(postgres.Open), postgres.Opener, postgres.RoleOf, postgres.AsRole, postgres.OpenSign,
+		postgres.IsName, postgres.RegisterName, postgres.ListSchemas, opened(postgres.Open), postgres.Opener, func() bool { return os.Getenv("PGUSER") != "" }, postgres.OpenSign,
 		postgres.IsStopped, postgres.FindMistypedPassword,
 		"sessctl reads those of Google ADK, kagent, Mastra, the OpenAI Agents SDK, Spring AI Session and Claude's Agent SDK on a server. " +
 			"Name another schema with ?search_path=SCHEMA at the end, or let the role use it: `GRANT USAGE ON SCHEMA … TO …;`.",
@@ -76,19 +76,16 @@ func IsStopped(err error) bool {
 }
 
 // RoleOf is the role that a database on a server is opened as, "" for any other store.
-func RoleOf(path string) string {
-	if d := serverOf(path); d != nil {
-		return d.roleOf(path)
-	}
-	return ""
-}
+func RoleOf(path string) string { return server.RoleOf(path) }
 
 // AsRole opens a database on a server as a role from now on, where nobody named another one.
 func AsRole(path, role string) error {
-	if d := serverOf(path); d != nil {
-		return d.asRole(path, role)
+	d := serverOf(path)
+	if role == "" || d == nil || RoleOf(path) != "" || d.hasRole() {
+		return nil
 	}
-	return nil
+	_, _, err := d.register(server.WithRole(path, role))
+	return err
 }
 
 // OpenSign is a way to ask for a text that is another one when something was written to the server of
@@ -184,6 +181,3 @@ func findPassword(word string) (secret string, err error) {
 	}
 	return secret, nil
 }
-
-// addressError is the problem with a word that may be the address of a server.
-func addressError() error { return dialects[len(dialects)-1].address() }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -249,10 +250,7 @@ func (r *Changes[W]) CheckChangeable(name string, columns []string) error {
 }
 
 func (r *Changes[W]) insertRow(ctx context.Context, into string, row []table.Field) (table.Place, error) {
-	names := make([]string, len(row))
-	for i, f := range row {
-		names[i] = f.Name
-	}
+	names := lists.MapEach(row, func(f table.Field) string { return f.Name })
 	if err := r.CheckChangeable(into, names); err != nil {
 		return 0, err
 	}
@@ -421,7 +419,6 @@ func (r *Changes[W]) TryChanges(ctx context.Context, do func() error) error {
 	return err
 }
 
-// countLog counts the changes of rows that were made.
 func (r *Changes[W]) countLog() map[string]Counts {
 	made := map[string]Counts{}
 	for _, c := range r.Log {

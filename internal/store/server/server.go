@@ -53,27 +53,40 @@ func Dial[C any](ctx context.Context, name, role string, password *string, dial 
 	return conn, err
 }
 
-// Targets are databases that were named, by the names that stand for them: so the password of one
-// is nowhere else.
-type Targets[T any] struct{ known sync.Map }
+// known are databases that were named, and their roles, by the names that stand for them: so the
+// password of one is nowhere else.
+var known, roles sync.Map
 
 // Find is the database that a name stands for, nil where none was named so.
-func (t *Targets[T]) Find(name string) *T {
-	known, _ := t.known.Load(name)
-	found, _ := known.(*T)
+func Find[T any](name string) *T {
+	of, _ := known.Load(name)
+	found, _ := of.(*T)
 	return found
+}
+
+// RoleOf is the role for a database that was named, "" for anything else.
+func RoleOf(name string) string {
+	of, _ := roles.Load(name)
+	role, _ := of.(string)
+	return role
 }
 
 // Register makes a name lead to a database. Commands have the role besides, where it is not the
 // one that they would get without a word.
-func (t *Targets[T]) Register(name string, of *T, role, usual string) string {
-	t.known.Store(name, of)
+func Register[T any](name string, of *T, role, usual string) string {
+	known.Store(name, of)
+	roles.Store(name, role)
 	word := name
 	if role != usual {
-		word = strings.Replace(name, "://", "://"+url.User(role).String()+"@", 1)
+		word = WithRole(name, role)
 	}
 	shell.SetTyped(name, word)
 	return name
+}
+
+// WithRole is a name with a role.
+func WithRole(name, role string) string {
+	return strings.Replace(name, "://", "://"+url.User(role).String()+"@", 1)
 }
 
 // Sign is a connection over which to ask whether something was written to a server: it is in no

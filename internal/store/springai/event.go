@@ -222,9 +222,7 @@ func (s *said) describeItem(it *session.Item, kind string) {
 	for i := range s.parts {
 		p := &s.parts[i]
 		m.AddMark('p')
-		for _, text := range []string{p.ID.text, p.Name.text, p.Arguments.text, p.Response.text} {
-			m.AddDigest(session.DigestOf(text))
-		}
+		m.AddTexts(p.ID.text, p.Name.text, p.Arguments.text, p.Response.text)
 		if it.Role == session.Tool {
 			it.Results = append(it.Results, p.toResult())
 			it.Size += int64(len(p.Response.text))

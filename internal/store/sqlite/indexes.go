@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -175,11 +176,7 @@ func (db *DB) compareIndex(ctx context.Context, name string, x tableIndex, want 
 
 // quotedColumns are those of the key, as SQL spells them.
 func (x tableIndex) quotedColumns() []string {
-	columns := make([]string, len(x.key))
-	for i, c := range x.key {
-		columns[i] = Quoted(c.name)
-	}
-	return columns
+	return lists.MapEach(x.key, func(c keyColumn) string { return Quoted(c.name) })
 }
 
 // compareEntries is the order of two entries of the index, each with its rowid in front; -1 where

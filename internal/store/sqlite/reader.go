@@ -15,6 +15,7 @@ import (
 
 	modernc "modernc.org/sqlite"
 
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -311,11 +312,7 @@ func IsReadable(err error) (bool, error) {
 
 // QuotedAll are names as SQL spells them, whatever characters they have.
 func QuotedAll(names []string) []string {
-	list := make([]string, len(names))
-	for i, name := range names {
-		list[i] = Quoted(name)
-	}
-	return list
+	return lists.MapEach(names, Quoted)
 }
 
 // scanFunction is the SQL function that hands rows to Go. Arguments of a
