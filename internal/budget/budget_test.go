@@ -19,7 +19,7 @@ import (
 
 // What holds for everything.
 const (
-	productLines = 117_400 // of Go without tests
+	productLines = 117_000 // of Go without tests
 	supportLines = 9_200   // of what only tests and tools use
 	fileLines    = 600
 	packageNames = 200 // constants, variables, types and functions of a package
@@ -33,20 +33,20 @@ const (
 // What is older and larger has its own number, which only falls.
 var (
 	ownLines = map[string]int{
-		"internal/store/adk":          4_419,
-		"internal/store/canonical":    3_199,
-		"internal/store/dockeragent":  5_321,
-		"internal/store/kagent":       2_998,
-		"internal/store/loom":         1_955,
-		"internal/store/claudecode":   4_402,
+		"internal/store/adk":          4_409,
+		"internal/store/canonical":    3_188,
+		"internal/store/dockeragent":  5_306,
+		"internal/store/kagent":       2_994,
+		"internal/store/loom":         1_951,
+		"internal/store/claudecode":   4_391,
 		"internal/store/opencode":     2_137,
-		"internal/store/springai":     1_115,
+		"internal/store/springai":     1_113,
 		"internal/store/goose":        1_238,
-		"internal/store/crush":        1_054,
-		"internal/store/mastra":       1_485,
-		"internal/store/copilot":      1_711,
-		"internal/store/codex":        1_308,
-		"internal/store/openaiagents": 1_023,
+		"internal/store/crush":        1_052,
+		"internal/store/mastra":       1_483,
+		"internal/store/copilot":      1_675,
+		"internal/store/codex":        1_287,
+		"internal/store/openaiagents": 1_016,
 
 		"internal/store/adk/adktest":           1_031,
 		"internal/store/dockeragent/agenttest": 2_014,

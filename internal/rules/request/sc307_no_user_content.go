@@ -15,7 +15,7 @@ var noUserContent = rules.Rule{
 		if !empty && (!j.AsIs || hasUserTurn(&j)) || rules.IsKeptElsewhere(j.Session) {
 			return // the user's next message makes it whole
 		}
-		if slices.ContainsFunc(j.Session.Faults, func(f session.Fault) bool { return f.Kind == session.SchemaUnknown && f.Count > 0 }) {
+		if slices.ContainsFunc(j.Faults, func(f session.Fault) bool { return f.Kind == session.SchemaUnknown && f.Count > 0 }) {
 			return // messages that cannot be read are sent, too
 		}
 		f := p.FindSession(j.Session)
