@@ -90,6 +90,11 @@ func (p *Pass) FindCall(s *Subject, at pairing.Occurrence, id string) Finding {
 // IsHistory reports whether the item reaches no further request.
 func (s *Subject) IsHistory(item int) bool { return s.Closed || item < s.Start }
 
+// HidesMessages reports whether messages of a session are sent that only its runtime can read.
+func HidesMessages(s *session.Session) bool {
+	return slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Kind == session.SchemaUnknown && f.Count > 0 })
+}
+
 // HistoryReason is a sentence that says why a finding is only an info, "" where it is more.
 func (s *Subject) HistoryReason(item int) string {
 	switch {
@@ -106,6 +111,12 @@ func (p *Pass) ReportCall(s *Subject, f Finding, fix Fix) {
 	f.AddSentence(s.HistoryReason(f.Item))
 	if s.IsHistory(f.Item) {
 		f.Failing = nil
+		p.Report(f)
+		return
+	}
+	if HidesMessages(s.Session) {
+		f.Severity = min(f.Severity, Warning)
+		f.AddSentence("Messages of the session are encrypted, and what belongs to it may be one of them")
 		p.Report(f)
 		return
 	}

@@ -15,8 +15,8 @@ var noUserContent = rules.Rule{
 		if !empty && (!j.AsIs || hasUserTurn(&j)) || rules.IsKeptElsewhere(j.Session) {
 			return // the user's next message makes it whole
 		}
-		if slices.ContainsFunc(j.Faults, func(f session.Fault) bool { return f.Kind == session.SchemaUnknown && f.Count > 0 }) {
-			return // messages that cannot be read are sent, too
+		if rules.HidesMessages(j.Session) {
+			return
 		}
 		f := p.FindSession(j.Session)
 		f.Profile = j.Profile

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sessctl/sessctl/internal/campaign"
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/openaiagents"
 	"github.com/sessctl/sessctl/internal/store/player"
 	"github.com/sessctl/sessctl/internal/store/storetest"
@@ -82,5 +83,19 @@ func TestEncrypted(t *testing.T) {
 	storetest.Change(t, path, `update agent_messages set message_data = '{"__enc__":1,"v":1,"kid":"hkdf-v1","payload":"gAAAA"}'`)
 	if found := slices.Compact(storetest.Findings(t, path)); !slices.Equal(found, []string{"info SC002 "}) {
 		t.Errorf("of encrypted messages alone: %q", found)
+	}
+}
+
+// TestEncryptedResults: a call whose result is encrypted gets no other one.
+func TestEncryptedResults(t *testing.T) {
+	path := built(t, plain, player.Play(player.RandomProgram(3, 2), 3))
+	storetest.Change(t, path, `update agent_messages set message_data = '{"__enc__":1,"v":1,"kid":"hkdf-v1","payload":"gAAAA"}' where message_data like '%_call_output"%'`)
+	found := storetest.Findings(t, path)
+	lacks := func(f string) bool { return strings.HasPrefix(f, "warning SC101 ") }
+	if !slices.ContainsFunc(found, lacks) || slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(f, "error") }) {
+		t.Errorf("found %q", found)
+	}
+	if plan, _, err := repairtest.Plan(path, "lossy", "guesses"); err != nil || !plan.IsEmpty() {
+		t.Errorf("a plan of %q, %v", repairtest.Told(plan), err)
 	}
 }
