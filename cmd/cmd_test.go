@@ -112,19 +112,22 @@ func TestNextCommandsLeadToTheNewestRefusedSession(t *testing.T) {
 	result := &check.Result{Store: &session.Store{Path: "my file.db"}, Findings: []*check.Finding{
 		{Defect: rules.Defect{Rule: catalogue.FindRule("SC015"), Severity: rules.Info, Place: session.Place{Session: "other"}}, Root: &check.Head{ID: "other"}},
 		{Defect: rules.Defect{Rule: catalogue.FindRule("SC101"), Severity: rules.Error}},
-		{Defect: rules.Defect{Rule: catalogue.FindRule("SC701"), Severity: rules.Error, Place: session.Place{Session: "child"}}, Root: &check.Head{ID: "parent"}},
-		{Defect: rules.Defect{Rule: catalogue.FindRule("SC701"), Severity: rules.Error, Place: session.Place{Session: "child"}}, Root: &check.Head{ID: "parent"}},
+		{Defect: rules.Defect{Rule: catalogue.FindRule("SC701"), Severity: rules.Error, Place: session.Place{Session: "child"}}, Root: &check.Head{ID: "parent", Outlook: check.Refused}},
+		{Defect: rules.Defect{Rule: catalogue.FindRule("SC701"), Severity: rules.Error, Place: session.Place{Session: "child"}}, Root: &check.Head{ID: "parent", Outlook: check.Refused}},
 	}}
 	known := &check.Result{Store: &session.Store{Path: "known.db"}, Findings: []*check.Finding{
-		{Defect: rules.Defect{Rule: catalogue.FindRule("SC701"), Severity: rules.Error, Place: session.Place{Session: "parent"}}, Root: &check.Head{ID: "parent"}, Known: true},
+		{Defect: rules.Defect{Rule: catalogue.FindRule("SC701"), Severity: rules.Error, Place: session.Place{Session: "parent"}}, Root: &check.Head{ID: "parent", Outlook: check.Refused}, Known: true},
 	}}
 	day := func(n int) time.Time { return time.Date(2026, 2, n, 0, 0, 0, 0, time.UTC) }
 	refused := []rules.Judgement{{Profile: rules.FindProfile("anthropic"), Severity: rules.Error, Error: "no"}}
 	split := []rules.Fix{{Edits: []session.Edit{{}}, Allow: []string{"split"}}}
 	newer := &check.Result{Store: &session.Store{Path: "newer.db"}, Findings: []*check.Finding{
 		{Defect: rules.Defect{Rule: catalogue.FindRule("SC101"), Severity: rules.Error, Judged: refused, Fixes: []rules.Fix{{Edits: []session.Edit{{}}}}}, Root: &check.Head{ID: "older", Created: day(1)}},
-		{Defect: rules.Defect{Rule: catalogue.FindRule("SC707"), Severity: rules.Error, Judged: refused, Fixes: split}, Root: &check.Head{ID: "latest", Created: day(2)}},
+		{Defect: rules.Defect{Rule: catalogue.FindRule("SC707"), Severity: rules.Error, Judged: refused, Fixes: split}, Root: &check.Head{ID: "latest", Created: day(2), Outlook: check.Refused}},
 		{Defect: rules.Defect{Rule: catalogue.FindRule("SC015"), Severity: rules.Error}, Root: &check.Head{ID: "not refused", Created: day(3)}},
+	}}
+	resumes := &check.Result{Store: &session.Store{Path: "fine.db"}, Findings: []*check.Finding{
+		{Defect: rules.Defect{Rule: catalogue.FindRule("SC015"), Severity: rules.Info}, Root: &check.Head{ID: "fine"}},
 	}}
 	torn := &check.Result{Store: &session.Store{Path: "torn.db"}, Recovery: "copy it", Findings: []*check.Finding{{Defect: rules.Defect{Rule: catalogue.FindRule("SC001"), Severity: rules.Error}}}}
 	stream := &check.Result{Store: &session.Store{Path: "-"}, Findings: result.Findings}
@@ -139,6 +142,7 @@ func TestNextCommandsLeadToTheNewestRefusedSession(t *testing.T) {
 		{lines(nil, result), "sessctl why parent; sessctl explain SC701"},
 		{lines([]string{"."}, &check.Result{}, newer, known, result), "sessctl why newer.db latest; sessctl repair newer.db --dry-run; sessctl repair newer.db --allow split --dry-run"},
 		{lines(nil, newer), "sessctl why latest; sessctl repair --dry-run; sessctl repair --allow split --dry-run"},
+		{lines(nil, resumes), "sessctl view fine; sessctl explain SC015"},
 		{lines(nil, torn), "sessctl explain SC001"},
 		{lines([]string{"-"}, stream), "sessctl explain SC701"},
 		{lines(nil, &check.Result{}), ""},
