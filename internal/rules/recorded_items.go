@@ -22,6 +22,8 @@ func ItemName(s *session.Session, item int) string {
 		name = "the reference to sub-session " + ShortID(it.Child)
 	case it.Kind == session.Summary:
 		name = "a summary"
+	case it.Kind == session.Other && HidesMessages(s):
+		name = "a message that is encrypted or cannot be read"
 	case it.Kind == session.Other:
 		name = "a record that is not sent to a model"
 	case it.Role == session.Tool && len(it.Results) > 0:

@@ -305,6 +305,8 @@ func otherLabel(s *session.Session, i int) (label, text string) {
 		return "the run failed: " + strings.ReplaceAll(record.Code, "_", " "), record.Message
 	case record.Message != "":
 		return "the run failed", record.Message
+	case rules.HidesMessages(s):
+		return "an encrypted message", ""
 	}
 	return "a record that is not sent to a model", ""
 }

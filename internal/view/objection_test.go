@@ -219,3 +219,16 @@ func TestRenamings(t *testing.T) {
 		t.Errorf("%q", said)
 	}
 }
+
+// What is encrypted is sent, whatever it says; what does not decode beside it is not.
+func TestEncryptedMessagesAreSent(t *testing.T) {
+	tree := treetest.Tree(t, "P\n  user\n  root \"a\"\n  root \"b\"")
+	s := tree.Root()
+	s.Items[1].Kind, s.Items[2].Kind = session.Other, session.Other
+	s.Faults = append(s.Faults, session.Fault{Kind: session.SchemaUnknown, Item: -1, Count: 1, Harmless: true}, session.Fault{Kind: session.Undecodable, Item: 2, Detail: "no JSON"})
+	r := built(t, tree).Request
+	sealed, broken := &r.Parts[2], &r.Parts[3]
+	if sealed.Unsent || sealed.Row.Label != "an encrypted message" || !broken.Unsent {
+		t.Errorf("%+v, %+v", sealed, broken)
+	}
+}

@@ -240,6 +240,8 @@ func (b *builder) bareRow(s *rules.Subject, answers *answers, i int) Row {
 func (b *builder) isUnsent(s *rules.Subject, item int) (unsent bool, why string) {
 	it := &s.Items[item]
 	switch {
+	case it.Kind == session.Other && rules.HidesMessages(s.Session) && !s.FaultyItems(session.Undecodable)[item]:
+		return false, "it is sent, and sessctl cannot read it"
 	case it.Kind != session.Message:
 		return true, ""
 	case it.Flags.Has(session.Skipped):

@@ -199,6 +199,9 @@ func (m *message) addPart(p *part) {
 			CallID: p.CallID, Name: p.Name, Text: p.Content, Digest: session.DigestOf(p.Content), IsError: p.IsError,
 			Synthetic: session.IsPlaceholder(p.Content),
 		})
+		if strings.HasPrefix(p.Content, session.SyntheticPrefix) {
+			m.Flags |= session.Synthetic
+		}
 		m.Size += int64(len(p.Content) + len(p.Data))
 		if p.Data != "" && !p.IsError { // of an error, its text is sent
 			m.addMedia(p)

@@ -23,6 +23,7 @@ type window struct {
 // findStrays tells which messages the runs of sub-agents stored in the sessions of their callers.
 func (r *reader) findStrays(tree *session.Tree) {
 	for _, s := range tree.Sessions {
+		numbers := eventlog.RowNumbers(s)
 		results := map[string]int{} // by the ids of calls, where the next result is that answers it
 		for i := len(s.Items) - 1; i >= 0; i-- {
 			it := &s.Items[i]
@@ -36,13 +37,15 @@ func (r *reader) findStrays(tree *session.Tree) {
 				}
 			}
 			if answered {
-				r.markStrays(tree, s, i, open)
+				r.markStrays(tree, s, i, open, numbers)
 			}
 			for n := range it.Calls {
 				delete(results, it.Calls[n].ID)
 			}
 			for n := range it.Results {
-				results[it.Results[n].CallID] = i
+				if !it.Flags.Has(session.Synthetic) { // a repair made it up, and it tells nothing of when the sub-agent ended
+					results[it.Results[n].CallID] = i
+				}
 			}
 		}
 	}
@@ -50,7 +53,7 @@ func (r *reader) findStrays(tree *session.Tree) {
 
 // markStrays marks the messages between the calls of sub-agents in one message and their results:
 // those of one that worked alone, and then what is proved of the others.
-func (r *reader) markStrays(tree *session.Tree, s *session.Session, caller int, open []window) {
+func (r *reader) markStrays(tree *session.Tree, s *session.Session, caller int, open []window, numbers []int64) {
 	end := 0
 	for _, w := range open {
 		end = max(end, w.end)
@@ -68,7 +71,7 @@ func (r *reader) markStrays(tree *session.Tree, s *session.Session, caller int, 
 		home := ""
 		for _, w := range open {
 			switch {
-			case w.end > 0 && (w.end <= i || !eventlog.StoredBefore(it.Position, s.Items[w.end].Position)) || it.Role == session.User && w.Task != 0 && it.Text != w.Task:
+			case w.end > 0 && (w.end <= i || numbers[w.end] > 0 && numbers[i] > numbers[w.end]) || it.Role == session.User && w.Task != 0 && it.Text != w.Task:
 			case home == "":
 				home = w.Child
 			default: // two worked at once

@@ -79,6 +79,29 @@ func TestAClockThatIsSetBack(t *testing.T) {
 	}
 }
 
+// TestAnAddedResultTellsNothing: where a result of one of two sub-agents is made up, a message after it may be
+// of either, as before.
+func TestAnAddedResultTellsNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "crush.db")
+	if err := crushtest.Build(path, crushtest.Generations[6], player.PlayUntil(15155, 155), player.Play(player.RandomProgram(15156, 1), 15156)); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Change(t, path,
+		`update messages set parts = '[{"type":"text","data":{"text":" "}},{"type":"finish","data":{"reason":"stop","time":0}}]' where rowid = 11`,
+		"update messages set session_id = (select parent_session_id from sessions s where s.id = session_id) where rowid = 13")
+	before := storetest.Findings(t, path)
+	if _, receipt, err := repairtest.Repair(path); err != nil || receipt == nil {
+		t.Fatalf("%v; found %q", err, before)
+	}
+	const home = "select session_id from messages where id in (select id from messages where parts like '%thought 824552%')"
+	if at := storetest.Query(t, path, home); !slices.Equal(at, []string{"7264ea89-ea06-408c-abb1-469f64a48819"}) {
+		t.Errorf("the message is in %q", at)
+	}
+	if plan, _, err := repairtest.Plan(path); err != nil || !plan.IsEmpty() {
+		t.Errorf("a second repair: %v%s", err, repairtest.Told(plan))
+	}
+}
+
 // conversations are the messages of each session in their order.
 func conversations(t *testing.T, path string) []string {
 	t.Helper()

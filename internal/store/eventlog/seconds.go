@@ -38,9 +38,19 @@ func BySecond(at table.Place, stored any) (position, tie int64) {
 	return second<<SecondBits + min(int64(at), rowMask), int64(at)
 }
 
-// StoredBefore reports whether the row at one place was stored before that at another, as far as their
-// numbers tell: a clock that is set back tells something else.
-func StoredBefore(a, b int64) bool { return a&rowMask < b&rowMask || b&rowMask == rowMask }
+// RowNumbers tell in which order the rows of a session were stored: a clock that is set back tells something
+// else. They are 0 where a repair gave them out, to a result that it made up and what is after that in its second.
+func RowNumbers(s *session.Session) []int64 {
+	numbers, anew := make([]int64, len(s.Items)), false
+	for i := range s.Items {
+		it := &s.Items[i]
+		anew = anew && SameSecond(s.Items[i-1].Position, it.Position) || it.Flags.Has(session.Synthetic)
+		if number := it.Position & rowMask; !anew && number < rowMask {
+			numbers[i] = number
+		}
+	}
+	return numbers
+}
 
 // AtSecond is the place that an event would have with another second.
 func AtSecond(position, second int64) int64 { return second<<SecondBits | position&rowMask }
