@@ -19,7 +19,7 @@ import (
 
 // What holds for everything.
 const (
-	productLines = 117_000 // of Go without tests
+	productLines = 117_020 // of Go without tests
 	supportLines = 9_200   // of what only tests and tools use
 	fileLines    = 600
 	packageNames = 200 // constants, variables, types and functions of a package
@@ -42,7 +42,7 @@ var (
 		"internal/store/opencode":     2_137,
 		"internal/store/springai":     1_113,
 		"internal/store/goose":        1_238,
-		"internal/store/crush":        1_052,
+		"internal/store/crush":        1_058,
 		"internal/store/mastra":       1_483,
 		"internal/store/copilot":      1_675,
 		"internal/store/codex":        1_287,
