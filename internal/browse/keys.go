@@ -223,6 +223,7 @@ func init() {
 		{[]string{"left", "h"}, "", "fold it", func(m *Model) tea.Cmd { return m.fold(false) }},
 		{[]string{"n"}, "finding", "go to the next finding", func(m *Model) tea.Cmd { return m.goToFinding(1) }},
 		{[]string{"N"}, "", "go to the finding before", func(m *Model) tea.Cmd { return m.goToFinding(-1) }},
+		{[]string{"R"}, "repair", "plan its repair", func(m *Model) tea.Cmd { return m.planRepair(m.top().store, []string{m.top().id}) }},
 		{[]string{"e"}, "explain", "explain the rule of the finding", (*Model).explain},
 		{[]string{"b"}, "", "see what the next agent saw", func(m *Model) tea.Cmd { return m.see(m.top().viewer + 1) }},
 		{[]string{"B"}, "", "see what each agent saw", func(m *Model) tea.Cmd { return m.see(-1) }},
@@ -235,7 +236,6 @@ func init() {
 		}},
 		{[]string{"x"}, "", "export the session into a file", func(m *Model) tea.Cmd { return m.export(false) }},
 		{[]string{"X"}, "", "export it without its texts", func(m *Model) tea.Cmd { return m.export(true) }},
-		{[]string{"R"}, "repair", "plan its repair", func(m *Model) tea.Cmd { return m.planRepair(m.top().store, []string{m.top().id}) }},
 		{[]string{"r"}, "", "read it again", (*Model).rereadAll},
 	}
 }
