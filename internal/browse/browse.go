@@ -127,11 +127,11 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
-		m.reprint()
+		m.layOutAgain()
 	case tea.KeyPressMsg:
-		return m, m.press(msg.String(), msg.Text)
+		return m, m.pressKey(msg.String(), msg.Text)
 	case tea.MouseClickMsg:
-		return m, m.click(msg)
+		return m, m.clickAt(msg)
 	case tea.MouseWheelMsg:
 		m.turnWheel(msg)
 	case tea.PasteMsg:
@@ -169,11 +169,11 @@ func (m *Model) watchStores() tea.Cmd {
 // noteError says at the foot what went wrong, if something did.
 func (m *Model) noteError(err error) {
 	if err != nil {
-		m.note = m.hide(errorWords(err))
+		m.note = m.hideSecrets(errorWords(err))
 	}
 }
 
-func (m *Model) hide(text string) string {
+func (m *Model) hideSecrets(text string) string {
 	if m.Hide == nil {
 		return text
 	}
@@ -194,8 +194,8 @@ func errorWords(err error) string {
 	return ui.AsSentence(err.Error())
 }
 
-// leave ends the browser, unless a store is being changed.
-func (m *Model) leave() tea.Cmd {
+// leaveBrowser ends the browser, unless a store is being changed.
+func (m *Model) leaveBrowser() tea.Cmd {
 	if m.plan != nil && m.plan.busy {
 		m.note = "The store is being changed: Ctrl-C stops that."
 		return nil
@@ -203,8 +203,8 @@ func (m *Model) leave() tea.Cmd {
 	return tea.Quit
 }
 
-// interrupt stops what runs, or ends the browser.
-func (m *Model) interrupt() tea.Cmd {
+// stopOrLeave stops what runs, or ends the browser.
+func (m *Model) stopOrLeave() tea.Cmd {
 	if n := len(m.running); n > 0 {
 		m.running[n-1].cancel()
 		m.note = "Stopping " + m.running[n-1].what + "…"
@@ -222,27 +222,27 @@ func (m *Model) goBack() {
 		m.note = "The store is being changed: Ctrl-C stops that."
 	case m.plan != nil:
 		m.plan = nil
-	case len(m.open) > 0 && m.top().inTree:
-		m.top().inTree = false
+	case len(m.open) > 0 && m.topSession().inTree:
+		m.topSession().inTree = false
 	case len(m.open) > 0:
 		m.open = m.open[:len(m.open)-1]
-		m.reprint()
+		m.layOutAgain()
 	}
 }
 
-func (m *Model) top() *opened { return m.open[len(m.open)-1] }
+func (m *Model) topSession() *opened { return m.open[len(m.open)-1] }
 
-// reprint lays out anew what depends on the size of the screen.
-func (m *Model) reprint() {
+// layOutAgain lays out anew what depends on the size of the screen.
+func (m *Model) layOutAgain() {
 	if len(m.open) > 0 {
-		m.top().print(m.panes())
+		m.topSession().printLens(m.shareScreen())
 	}
 }
 
 func (m *Model) rereadAll() tea.Cmd {
 	var again tea.Cmd
 	if len(m.open) > 0 {
-		o := m.top()
+		o := m.topSession()
 		again = m.readSession(o.store, o.id, o.provider, true)
 	}
 	return tea.Batch(m.readStores(), again)

@@ -19,8 +19,8 @@ const wideScreen = 110
 // list is a cursor in lines, and the first one on the screen.
 type list struct{ at, top int }
 
-// window are the lines on a screen that shows the cursor.
-func (l *list) window(n, height int) (from, to int) {
+// visibleLines are the lines on a screen that shows the cursor.
+func (l *list) visibleLines(n, height int) (from, to int) {
 	height = max(height, 1)
 	if l.at < l.top {
 		l.top = l.at
@@ -41,8 +41,8 @@ func movesBy(key string, page int) (by int, moves bool) {
 	return by, moves
 }
 
-// move moves the cursor among n lines, if the key does that.
-func (l *list) move(key string, n, page int) bool {
+// moveCursor moves the cursor among n lines, if the key does that.
+func (l *list) moveCursor(key string, n, page int) bool {
 	by, moves := movesBy(key, page)
 	if moves {
 		l.at = max(min(l.at+by, n-1), 0)
@@ -57,7 +57,7 @@ type page struct {
 	top   int
 }
 
-func (p *page) scroll(key string, height int) bool {
+func (p *page) scrollLines(key string, height int) bool {
 	by, moves := movesBy(key, height)
 	if moves {
 		p.top = max(min(p.top+by, len(p.lines)-height), 0)
@@ -106,9 +106,9 @@ func (m *Model) drawBody(height int) []string {
 	case m.plan != nil:
 		return m.plan.text.lines[min(m.plan.text.top, len(m.plan.text.lines)):]
 	case len(m.open) > 0:
-		return m.top().draw(m.width, height)
+		return m.topSession().drawPanes(m.width, height)
 	}
-	return m.sessions.draw(m.width, height)
+	return m.sessions.drawList(m.width, height)
 }
 
 // title says where one is, and through whose eyes one sees.
@@ -122,7 +122,7 @@ func (m *Model) title() string {
 		return m.breadcrumb()
 	}
 	words := "sessctl browse"
-	if row := m.sessions.selected(); row != nil {
+	if row := m.sessions.selectedRow(); row != nil {
 		words += "  " + ui.Clean(ui.Tilde(m.sessions.about[row].store, m.Home))
 	}
 	return words
@@ -143,7 +143,7 @@ func (m *Model) status() string {
 	case m.plan != nil:
 		return m.plan.text.position(m.bodyHeight())
 	case len(m.open) > 0:
-		return m.top().status()
+		return m.topSession().status()
 	}
 	return m.sessions.status()
 }

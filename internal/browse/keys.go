@@ -28,13 +28,13 @@ type prompt struct {
 	changed   func(text string) // with every letter; may be nil
 }
 
-// press does what a key means where it was pressed; text is what it types.
-func (m *Model) press(key, text string) tea.Cmd {
+// pressKey does what a key means where it was pressed; text is what it types.
+func (m *Model) pressKey(key, text string) tea.Cmd {
 	m.note = ""
 	switch {
 	case key == "ctrl+c":
 		m.prompt = nil
-		return m.interrupt()
+		return m.stopOrLeave()
 	case m.prompt != nil:
 		return m.typeKey(key, text)
 	case m.page != nil || m.plan != nil:
@@ -54,26 +54,28 @@ func (m *Model) press(key, text string) tea.Cmd {
 
 func (m *Model) scrollText(key string) bool {
 	if m.page != nil {
-		return m.page.scroll(key, m.bodyHeight())
+		return m.page.scrollLines(key, m.bodyHeight())
 	}
-	return m.plan.text.scroll(key, m.bodyHeight())
+	return m.plan.text.scrollLines(key, m.bodyHeight())
 }
 
 // moveIn moves the cursor of the list on the screen.
 func (m *Model) moveIn(key string) bool {
 	if len(m.open) == 0 {
-		moves := m.sessions.list.move(key, len(m.sessions.shown), m.bodyHeight()-1)
+		moves := m.sessions.list.moveCursor(key, len(m.sessions.shown), m.bodyHeight()-1)
 		m.sessions.moved = m.sessions.moved || moves
 		return moves
 	}
-	o := m.top()
+	o := m.topSession()
 	if o.inTree {
 		return o.moveTree(key)
 	}
 	return o.moveCursor(key)
 }
 
-func (o *opened) moveTree(key string) bool { return o.tree.move(key, len(o.agents), o.size.height-1) }
+func (o *opened) moveTree(key string) bool {
+	return o.tree.moveCursor(key, len(o.agents), o.size.height-1)
+}
 
 // typeKey takes a key for the line that is typed.
 func (m *Model) typeKey(key, text string) tea.Cmd {
@@ -108,7 +110,7 @@ func (m *Model) bindings() []binding {
 		return planKeys[1:]
 	case m.plan != nil:
 		return planKeys
-	case len(m.open) > 0 && m.top().inTree:
+	case len(m.open) > 0 && m.topSession().inTree:
 		return treeKeys
 	case len(m.open) > 0:
 		return sessionKeys
@@ -158,24 +160,24 @@ func init() {
 	everywhere = []binding{
 		{[]string{"esc"}, "", "go back", func(m *Model) tea.Cmd { m.goBack(); return nil }},
 		{[]string{"?"}, "", "show this list", (*Model).showKeys},
-		{[]string{"q"}, "", "leave the browser", (*Model).leave},
+		{[]string{"q"}, "", "leave the browser", (*Model).leaveBrowser},
 		{[]string{"ctrl+z"}, "", "suspend the browser", func(*Model) tea.Cmd { return tea.Suspend }},
-		{[]string{"ctrl+c"}, "", "stop what runs, or else leave", (*Model).interrupt},
+		{[]string{"ctrl+c"}, "", "stop what runs, or else leave", (*Model).stopOrLeave},
 	}
 	treeKeys = []binding{
 		{[]string{"enter", "right", "l"}, "open", "open the session of the agent, or see through its eyes", func(m *Model) tea.Cmd {
-			o := m.top()
+			o := m.topSession()
 			o.inTree = false
 			if a := o.agents[o.tree.at]; a.session != o.id || a.viewer != o.viewer {
-				m.enter(a.session, a.viewer)
+				m.enterSession(a.session, a.viewer)
 			}
 			return nil
 		}},
-		{[]string{"t", "left", "h"}, "items", "go back to the items", func(m *Model) tea.Cmd { m.top().inTree = false; return nil }},
+		{[]string{"t", "left", "h"}, "items", "go back to the items", func(m *Model) tea.Cmd { m.topSession().inTree = false; return nil }},
 	}
 	planKeys = []binding{
 		{[]string{"a"}, "apply", "carry it out, after a yes", (*Model).askToCarryOut},
-		{[]string{"f"}, "fold", "fold the steps, or show them again", func(m *Model) tea.Cmd { m.plan.fold(); return nil }},
+		{[]string{"f"}, "fold", "fold the steps, or show them again", func(m *Model) tea.Cmd { m.plan.toggleSteps(); return nil }},
 		{[]string{"u"}, "undo", "undo the last repair of the store", func(m *Model) tea.Cmd {
 			if m.plan.busy {
 				return nil
@@ -188,23 +190,23 @@ func init() {
 func init() {
 	listKeys = []binding{
 		{[]string{"enter"}, "open", "open the session", func(m *Model) tea.Cmd {
-			if r := m.sessions.selected(); r != nil {
+			if r := m.sessions.selectedRow(); r != nil {
 				return m.readSession(m.sessions.about[r].store, r.ID, "", false)
 			}
 			return nil
 		}},
 		{[]string{"/"}, "filter", "show only sessions with these words; rule:SC701 and agent:NAME are words, too", (*Model).askFilter},
-		{[]string{"f"}, "show", "show all sessions, the damaged or the repairable ones", func(m *Model) tea.Cmd { return m.sessions.cycle(&m.sessions.only, len(showOnly)) }},
+		{[]string{"f"}, "show", "show all sessions, the damaged or the repairable ones", func(m *Model) tea.Cmd { return m.sessions.takeNextChoice(&m.sessions.only, len(showOnly)) }},
 		{[]string{"s"}, "sort", "sort by another column", func(m *Model) tea.Cmd {
-			m.sessions.cycle(&m.sessions.order, len(render.SortOrders))
+			m.sessions.takeNextChoice(&m.sessions.order, len(render.SortOrders))
 			m.note = "Sorted by: " + render.SortOrders[m.sessions.order]
 			return nil
 		}},
-		{[]string{"space"}, "mark", "mark the session", func(m *Model) tea.Cmd { return m.sessions.mark() }},
+		{[]string{"space"}, "mark", "mark the session", func(m *Model) tea.Cmd { return m.sessions.toggleMark() }},
 		{[]string{"R"}, "repair", "plan the repair of the marked sessions, or of all that are damaged", (*Model).repairPlan},
 		{[]string{"i"}, "", "show what was found in the stores themselves", (*Model).showOwn},
 		{[]string{"u"}, "", "undo the last repair of the store", func(m *Model) tea.Cmd {
-			if r := m.sessions.selected(); r != nil {
+			if r := m.sessions.selectedRow(); r != nil {
 				return m.planUndo(m.sessions.about[r].store)
 			}
 			return nil
@@ -217,25 +219,25 @@ func init() {
 	sessionKeys = []binding{
 		{[]string{"tab"}, "lens", "look through the next lens", func(m *Model) tea.Cmd { return m.turnLens(1) }},
 		{[]string{"shift+tab"}, "", "look through the lens before", func(m *Model) tea.Cmd { return m.turnLens(-1) }},
-		{[]string{"t"}, "agents", "go to the tree of agents", func(m *Model) tea.Cmd { m.top().inTree = true; return nil }},
+		{[]string{"t"}, "agents", "go to the tree of agents", func(m *Model) tea.Cmd { m.topSession().inTree = true; return nil }},
 		{[]string{"enter"}, "open", "open the session of the sub-agent under the cursor", (*Model).enterRow},
-		{[]string{"right", "l"}, "", "unfold the sub-session", func(m *Model) tea.Cmd { return m.fold(true) }},
-		{[]string{"left", "h"}, "", "fold it", func(m *Model) tea.Cmd { return m.fold(false) }},
+		{[]string{"right", "l"}, "", "unfold the sub-session", func(m *Model) tea.Cmd { return m.foldRow(true) }},
+		{[]string{"left", "h"}, "", "fold it", func(m *Model) tea.Cmd { return m.foldRow(false) }},
 		{[]string{"n"}, "finding", "go to the next finding", func(m *Model) tea.Cmd { return m.goToFinding(1) }},
 		{[]string{"N"}, "", "go to the finding before", func(m *Model) tea.Cmd { return m.goToFinding(-1) }},
-		{[]string{"R"}, "repair", "plan its repair", func(m *Model) tea.Cmd { return m.planRepair(m.top().store, []string{m.top().id}) }},
-		{[]string{"e"}, "explain", "explain the rule of the finding", (*Model).explain},
-		{[]string{"b"}, "", "see what the next agent saw", func(m *Model) tea.Cmd { return m.see(m.top().viewer + 1) }},
-		{[]string{"B"}, "", "see what each agent saw", func(m *Model) tea.Cmd { return m.see(-1) }},
+		{[]string{"R"}, "repair", "plan its repair", func(m *Model) tea.Cmd { return m.planRepair(m.topSession().store, []string{m.topSession().id}) }},
+		{[]string{"e"}, "explain", "explain the rule of the finding", (*Model).explainRule},
+		{[]string{"b"}, "", "see what the next agent saw", func(m *Model) tea.Cmd { return m.chooseViewer(m.topSession().viewer + 1) }},
+		{[]string{"B"}, "", "see what each agent saw", func(m *Model) tea.Cmd { return m.chooseViewer(-1) }},
 		{[]string{"p"}, "", "check the request for the next provider", (*Model).turnProvider},
-		{[]string{"J"}, "", "scroll what is under the cursor", func(m *Model) tea.Cmd { m.top().scrollDetail("down"); return nil }},
-		{[]string{"K"}, "", "scroll it back", func(m *Model) tea.Cmd { m.top().scrollDetail("up"); return nil }},
+		{[]string{"J"}, "", "scroll what is under the cursor", func(m *Model) tea.Cmd { m.topSession().scrollDetail("down"); return nil }},
+		{[]string{"K"}, "", "scroll it back", func(m *Model) tea.Cmd { m.topSession().scrollDetail("up"); return nil }},
 		{[]string{"y"}, "", "copy the id of the session", func(m *Model) tea.Cmd {
-			m.note = "Copied: " + m.top().id
-			return tea.SetClipboard(m.top().id)
+			m.note = "Copied: " + m.topSession().id
+			return tea.SetClipboard(m.topSession().id)
 		}},
-		{[]string{"x"}, "", "export the session into a file", func(m *Model) tea.Cmd { return m.export(false) }},
-		{[]string{"X"}, "", "export it without its texts", func(m *Model) tea.Cmd { return m.export(true) }},
+		{[]string{"x"}, "", "export the session into a file", func(m *Model) tea.Cmd { return m.exportSession(false) }},
+		{[]string{"X"}, "", "export it without its texts", func(m *Model) tea.Cmd { return m.exportSession(true) }},
 		{[]string{"r"}, "", "read it again", (*Model).rereadAll},
 	}
 }
@@ -243,56 +245,56 @@ func init() {
 func (m *Model) askFilter() tea.Cmd {
 	set := func(text string) {
 		m.sessions.filter = text
-		m.sessions.arrange(m.sessions.selected())
+		m.sessions.arrangeRows(m.sessions.selectedRow())
 	}
 	m.prompt = &prompt{ask: "/", text: m.sessions.filter, changed: set, done: func(text string) tea.Cmd { set(text); return nil }}
 	return nil
 }
 
-// cycle takes the next of n choices.
-func (s *sessions) cycle(choice *int, n int) tea.Cmd {
+// takeNextChoice takes the next of n choices.
+func (s *sessions) takeNextChoice(choice *int, n int) tea.Cmd {
 	*choice = (*choice + 1) % n
-	s.arrange(s.selected())
+	s.arrangeRows(s.selectedRow())
 	return nil
 }
 
-func (s *sessions) mark() tea.Cmd {
-	if r := s.selected(); r != nil {
+func (s *sessions) toggleMark() tea.Cmd {
+	if r := s.selectedRow(); r != nil {
 		if s.marked[r] {
 			delete(s.marked, r)
 		} else {
 			s.marked[r] = true
 		}
-		s.list.move("down", len(s.shown), 1)
+		s.list.moveCursor("down", len(s.shown), 1)
 	}
 	return nil
 }
 
 func (m *Model) turnLens(by int) tea.Cmd {
-	o := m.top()
+	o := m.topSession()
 	o.lens = (o.lens + by + len(lenses)) % len(lenses)
 	o.list = list{}
-	m.reprint()
+	m.layOutAgain()
 	if o.lens == lensRepaired && o.plan == nil {
 		return m.planSides()
 	}
 	return nil
 }
 
-// see looks through the eyes of a viewer, -1 for all of them.
-func (m *Model) see(viewer int) tea.Cmd {
-	o := m.top()
+// chooseViewer looks through the eyes of a viewer, -1 for all of them.
+func (m *Model) chooseViewer(viewer int) tea.Cmd {
+	o := m.topSession()
 	if o.viewer = viewer; o.viewer >= len(o.names) {
 		o.viewer = -1
 	}
 	o.lens = lensVisibility
-	m.reprint()
+	m.layOutAgain()
 	return nil
 }
 
 // turnProvider reads the session again, judged for the next provider.
 func (m *Model) turnProvider() tea.Cmd {
-	o := m.top()
+	o := m.topSession()
 	next := slices.IndexFunc(rules.Profiles, func(p *rules.Profile) bool { return p.Name == o.provider }) + 1
 	name := ""
 	if next < len(rules.Profiles) {
@@ -304,19 +306,19 @@ func (m *Model) turnProvider() tea.Cmd {
 
 // enterRow opens the session of the sub-agent that the cursor is on, or that the item asked.
 func (m *Model) enterRow() tea.Cmd {
-	o := m.top()
-	row := o.row()
+	o := m.topSession()
+	row := o.selectedRow()
 	switch {
 	case row != nil && row.Child != nil:
-		m.enter(row.Child.ID, -1)
+		m.enterSession(row.Child.ID, -1)
 		return nil
 	case o.here.Session != "" && o.here.Session != o.id:
-		m.enter(o.here.Session, -1)
+		m.enterSession(o.here.Session, -1)
 		return nil
 	case row != nil:
 		for i := range row.Calls {
 			if id := row.Calls[i].Child; id != "" {
-				m.enter(id, -1)
+				m.enterSession(id, -1)
 				return nil
 			}
 		}
@@ -325,27 +327,27 @@ func (m *Model) enterRow() tea.Cmd {
 	return nil
 }
 
-func (o *opened) scrollDetail(key string) { o.detail.scroll(key, o.detailHeight()) }
+func (o *opened) scrollDetail(key string) { o.detail.scrollLines(key, o.detailHeight()) }
 
-// fold shows the items of the sub-session under the cursor, or hides them.
-func (m *Model) fold(open bool) tea.Cmd {
-	o := m.top()
-	if row := o.row(); row != nil && row.Child != nil {
+// foldRow shows the items of the sub-session under the cursor, or hides them.
+func (m *Model) foldRow(open bool) tea.Cmd {
+	o := m.topSession()
+	if row := o.selectedRow(); row != nil && row.Child != nil {
 		o.unfolded[row.Child.ID] = open
-		m.reprint()
+		m.layOutAgain()
 	}
 	return nil
 }
 
 func (m *Model) goToFinding(by int) tea.Cmd {
-	if !m.top().findNext(by) {
+	if !m.topSession().findNext(by) {
 		m.note = "No finding names an item beyond this one."
 	}
 	return nil
 }
 
-func (m *Model) explain() tea.Cmd {
-	o := m.top()
+func (m *Model) explainRule() tea.Cmd {
+	o := m.topSession()
 	list := o.in.Findings
 	if len(o.lines) > 0 {
 		if here := o.findingsAt(o.lines[o.list.at]); len(here) > 0 {

@@ -33,9 +33,9 @@ func (m *Model) paneAt(x, y int) (pane, int) {
 	case len(m.open) == 0:
 		return listPane, row
 	}
-	size := m.top().size
+	size := m.topSession().size
 	switch {
-	case size.tree == 0 && m.top().inTree, x < size.tree:
+	case size.tree == 0 && m.topSession().inTree, x < size.tree:
 		return treePane, row
 	case size.tree > 0 && x > size.tree+1+size.main:
 		return detailPane, row
@@ -58,18 +58,18 @@ func (m *Model) turnWheel(msg tea.MouseWheelMsg) {
 		case listPane:
 			m.moveIn(key)
 		case treePane:
-			m.top().moveTree(key)
+			m.topSession().moveTree(key)
 		case itemsPane:
-			m.top().moveCursor(key)
+			m.topSession().moveCursor(key)
 		case detailPane:
-			m.top().scrollDetail(key)
+			m.topSession().scrollDetail(key)
 		}
 	}
 }
 
-// click moves the cursor to where it was clicked, and goes in where it was already. A word at the foot
-// is its key. Nothing is typed by a click.
-func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
+// clickAt moves the cursor to where it was clicked, and goes in where it was already. A word at the foot
+// is its key. Nothing is typed by a clickAt.
+func (m *Model) clickAt(msg tea.MouseClickMsg) tea.Cmd {
 	if m.prompt != nil || msg.Button != tea.MouseLeft {
 		return nil
 	}
@@ -85,13 +85,13 @@ func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
 			s.list.at, s.moved = i, true
 		}
 	case treePane:
-		o := m.top()
+		o := m.topSession()
 		if i := o.tree.top + row - 1; row > 0 && i < len(o.agents) {
 			chosen = o.inTree && i == o.tree.at
 			o.tree.at, o.inTree = i, true
 		}
 	case itemsPane:
-		o := m.top()
+		o := m.topSession()
 		if i := o.list.top + row; i < len(o.lines) {
 			for i > 0 && !o.isStop(i) {
 				i--
@@ -102,7 +102,7 @@ func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
 		}
 	}
 	if chosen {
-		return m.press("enter", "")
+		return m.pressKey("enter", "")
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (m *Model) clickFoot(x int) tea.Cmd {
 	for _, b := range m.footKeys() {
 		to := from + ui.Width(b.keys[0]+" "+b.word)
 		if x >= from && x < to {
-			return m.press(b.keys[0], "")
+			return m.pressKey(b.keys[0], "")
 		}
 		from = to + len(footGap)
 	}

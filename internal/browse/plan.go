@@ -49,19 +49,19 @@ func (m *Model) planUndo(store string) tea.Cmd {
 
 // planSides plans the repair of the session on top for the lens that shows it as it will be.
 func (m *Model) planSides() tea.Cmd {
-	o, width := m.top(), m.panes().main-2
+	o, width := m.topSession(), m.shareScreen().main-2
 	return m.runJob("planning its repair", func(ctx context.Context, _ func(func())) (func() tea.Cmd, error) {
 		p, err := m.Program.Plan(ctx, o.store, []string{o.id}, width)
 		return func() tea.Cmd {
 			o.plan = p
-			m.reprint()
+			m.layOutAgain()
 			return nil
 		}, err
 	})
 }
 
-// fold leaves the headings of the sessions and what is said of all, or shows the rest again.
-func (p *plan) fold() {
+// toggleSteps leaves the headings of the sessions and what is said of all, or shows the rest again.
+func (p *plan) toggleSteps() {
 	if p.whole != nil {
 		p.text, p.whole = page{lines: p.whole}, nil
 		return
@@ -95,7 +95,7 @@ func (m *Model) showOutcome(said string, err error) tea.Cmd {
 	for line := range strings.Lines(said) { // whole: the command that undoes it is there
 		lines = append(lines, strings.Split(lipgloss.Wrap(strings.TrimRight(line, "\n"), max(m.width, 8), ""), "\n")...)
 	}
-	if words := m.hide(errorWords(err)); words != "" {
+	if words := m.hideSecrets(errorWords(err)); words != "" {
 		lines = append(lines, ui.WrapWhole(words, m.width)...)
 	}
 	p.text, p.whole = page{lines: lines}, nil
@@ -105,8 +105,8 @@ func (m *Model) showOutcome(said string, err error) tea.Cmd {
 	return m.rereadAll()
 }
 
-func (m *Model) export(redact bool) tea.Cmd {
-	o := m.top()
+func (m *Model) exportSession(redact bool) tea.Cmd {
+	o := m.topSession()
 	return m.runJob("writing", func(ctx context.Context, _ func(func())) (func() tea.Cmd, error) {
 		file, err := m.Program.Export(ctx, o.store, o.id, redact)
 		return func() tea.Cmd { m.note = "Written: " + file; return nil }, err

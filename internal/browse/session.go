@@ -71,8 +71,8 @@ const (
 // panes are the sizes of the parts of the screen; tree is 0 where it has no room.
 type panes struct{ tree, main, detail, height, lines, below int }
 
-// panes shares the screen out.
-func (m *Model) panes() panes {
+// shareScreen shares the screen out.
+func (m *Model) shareScreen() panes {
 	p := panes{main: m.width, detail: m.width, height: m.bodyHeight()}
 	if m.width < wideScreen {
 		p.below = max(p.height*2/5, 1)
@@ -189,12 +189,12 @@ func (m *Model) showSession(o *opened, again bool) {
 	} else {
 		m.open = append(m.open, o)
 	}
-	m.reprint()
+	m.layOutAgain()
 }
 
-// enter opens the session of another agent of the same tree, which need not be read.
-func (m *Model) enter(id string, viewer int) {
-	from := m.top()
+// enterSession opens the session of another agent of the same tree, which need not be read.
+func (m *Model) enterSession(id string, viewer int) {
+	from := m.topSession()
 	in := from.in
 	in.Session = id
 	o := openSession(from.store, from.provider, in)
@@ -202,10 +202,10 @@ func (m *Model) enter(id string, viewer int) {
 		o.lens, o.viewer = lensVisibility, viewer
 	}
 	m.open = append(m.open, o)
-	m.reprint()
+	m.layOutAgain()
 }
 
-func (o *opened) print(size panes) {
+func (o *opened) printLens(size panes) {
 	o.size, o.said = size, ""
 	opts := views.Options{Screen: screenOf(size.main - 2), Open: o.unfolded}
 	in := o.in
@@ -218,7 +218,7 @@ func (o *opened) print(size panes) {
 	case lensBorders:
 		o.lines = views.Lines(view.BuildBorders(in), opts)
 	case lensVisibility:
-		in, question := o.question()
+		in, question := o.lensQuestion()
 		v, err := view.BuildVisibility(in, question)
 		if err != nil {
 			o.said, o.lines = errorWords(err), nil
@@ -231,8 +231,8 @@ func (o *opened) print(size panes) {
 	o.keepPlace()
 }
 
-// question asks what the chosen viewer saw, or every viewer.
-func (o *opened) question() (view.Input, view.Question) {
+// lensQuestion asks what the chosen viewer saw, or every viewer.
+func (o *opened) lensQuestion() (view.Input, view.Question) {
 	if o.viewer < 0 {
 		return o.in, view.Question{All: true}
 	}
@@ -296,8 +296,8 @@ func (o *opened) findNext(by int) bool {
 	return false
 }
 
-// row is the row under the cursor as it is stored, nil where there is none.
-func (o *opened) row() *view.Row {
+// selectedRow is the selectedRow under the cursor as it is stored, nil where there is none.
+func (o *opened) selectedRow() *view.Row {
 	if o.list.at >= len(o.lines) {
 		return nil
 	}
@@ -374,7 +374,7 @@ func (o *opened) printDetail() {
 	if len(o.lines) == 0 {
 		return
 	}
-	line, row := o.lines[o.list.at], o.row()
+	line, row := o.lines[o.list.at], o.selectedRow()
 	if line.At.Session != "" {
 		o.here = line.At
 	}
@@ -408,12 +408,12 @@ func (o *opened) detailHeight() int {
 	return o.size.height
 }
 
-// draw draws the tree of agents, the items and what is under the cursor.
-func (o *opened) draw(width, height int) []string {
+// drawPanes draws the tree of agents, the items and what is under the cursor.
+func (o *opened) drawPanes(width, height int) []string {
 	if o.size.tree == 0 && o.inTree {
 		return o.drawTree(width, height)
 	}
-	from, to := o.list.window(len(o.lines), o.size.lines)
+	from, to := o.list.visibleLines(len(o.lines), o.size.lines)
 	end := o.list.at + 1
 	for end < len(o.lines) && !o.isStop(end) {
 		end++
@@ -438,7 +438,7 @@ func indented(lines []string) []string {
 // drawTree draws the tree of agents, with the one whose session is shown.
 func (o *opened) drawTree(width, height int) []string {
 	lines := []string{ui.Dim.Render(" AGENTS")}
-	from, to := o.tree.window(len(o.agents), height-1)
+	from, to := o.tree.visibleLines(len(o.agents), height-1)
 	for i := from; i < to; i++ {
 		a := &o.agents[i]
 		here := " "
@@ -462,7 +462,7 @@ func agentName(s *view.Session) string {
 
 // breadcrumb is the way to the session, and whose eyes one sees through.
 func (m *Model) breadcrumb() string {
-	o := m.top()
+	o := m.topSession()
 	words := []string{ui.Clean(filepath.Base(o.store)), ui.Excerpt(render.Title(o.in.Tree.Root().Title), 30)}
 	for _, s := range m.open {
 		words = append(words, ui.Excerpt(agentName(s.whole.Shown), 20))

@@ -142,7 +142,7 @@ func (s *sessions) addStore(store, stamp string, list *render.ListedStore, err e
 	if list == nil {
 		return
 	}
-	marked, selected, at := map[string]bool{}, s.selected(), ""
+	marked, selected, at := map[string]bool{}, s.selectedRow(), ""
 	if !s.moved {
 		selected = nil
 	}
@@ -169,11 +169,11 @@ func (s *sessions) addStore(store, stamp string, list *render.ListedStore, err e
 			selected = r
 		}
 	}
-	s.arrange(selected)
+	s.arrangeRows(selected)
 }
 
 func (s *sessions) addHealth(batch []health) {
-	selected := s.selected()
+	selected := s.selectedRow()
 	for _, h := range batch {
 		key := sessionKey{h.store, h.row.ID}
 		row := s.known[key]
@@ -185,22 +185,22 @@ func (s *sessions) addHealth(batch []health) {
 		s.about[row] = &entry{h.store, true, true, h.found, h.fixes}
 	}
 	s.checked += len(batch)
-	s.arrange(selected)
+	s.arrangeRows(selected)
 }
 
 // endCheck leaves out what a check of a whole store has not seen: what only looked like a root session
 // before all was read.
 func (s *sessions) endCheck(store string) {
 	s.rows = slices.DeleteFunc(s.rows, func(r *render.Row) bool { return s.about[r].store == store && !s.about[r].checked })
-	s.arrange(s.selected())
+	s.arrangeRows(s.selectedRow())
 }
 
-// arrange sorts and filters the list. The cursor stays on its session.
-func (s *sessions) arrange(selected *render.Row) {
+// arrangeRows sorts and filters the list. The cursor stays on its session.
+func (s *sessions) arrangeRows(selected *render.Row) {
 	render.SortRows(s.rows, render.SortOrders[s.order])
 	s.shown = s.shown[:0:0]
 	for _, r := range s.rows {
-		if s.keeps(r) {
+		if s.keepsRow(r) {
 			s.shown = append(s.shown, r)
 		}
 	}
@@ -210,16 +210,16 @@ func (s *sessions) arrange(selected *render.Row) {
 	s.list.at = max(min(s.list.at, len(s.shown)-1), 0)
 }
 
-// selected is the row under the cursor, nil where there is none.
-func (s *sessions) selected() *render.Row {
+// selectedRow is the row under the cursor, nil where there is none.
+func (s *sessions) selectedRow() *render.Row {
 	if s.list.at < len(s.shown) {
 		return s.shown[s.list.at]
 	}
 	return nil
 }
 
-// keeps reports whether the list shows a session: every word of the filter has to be met.
-func (s *sessions) keeps(r *render.Row) bool {
+// keepsRow reports whether the list shows a session: every word of the filter has to be met.
+func (s *sessions) keepsRow(r *render.Row) bool {
 	e := s.about[r]
 	switch showOnly[s.only] {
 	case "damaged":
@@ -231,11 +231,11 @@ func (s *sessions) keeps(r *render.Row) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(strings.Fields(s.filter), func(word string) bool { return !e.fits(r, word) })
+	return !slices.ContainsFunc(strings.Fields(s.filter), func(word string) bool { return !e.fitsWord(r, word) })
 }
 
-// fits reports whether a word of the filter means a session.
-func (e *entry) fits(r *render.Row, word string) bool {
+// fitsWord reports whether a word of the filter means a session.
+func (e *entry) fitsWord(r *render.Row, word string) bool {
 	if name, is := strings.CutPrefix(word, "rule:"); is {
 		return slices.ContainsFunc(e.found, func(c ruleCount) bool {
 			return strings.HasPrefix(strings.ToLower(c.rule.ID), strings.ToLower(name)) || c.rule.Name == name
@@ -289,8 +289,8 @@ func (e *entry) foundWords() string {
 	return strings.Join(lists.MapEach(e.found, func(c ruleCount) string { return ui.Number(c.n) + " " + c.rule.Name }), ", ")
 }
 
-// draw draws the list on so many lines.
-func (s *sessions) draw(width, height int) []string {
+// drawList draws the list on so many lines.
+func (s *sessions) drawList(width, height int) []string {
 	wide := width >= wideScreen
 	said, agents := width/4, 0
 	if wide {
@@ -314,7 +314,7 @@ func (s *sessions) draw(width, height int) []string {
 	case len(s.shown) == 0:
 		return append(lines, "    no session to show")
 	}
-	from, to := s.list.window(len(s.shown), height-1)
+	from, to := s.list.visibleLines(len(s.shown), height-1)
 	for i := from; i < to; i++ {
 		r := s.shown[i]
 		e := s.about[r]
@@ -376,7 +376,7 @@ func (m *Model) showOwn() tea.Cmd {
 // of the store under the cursor.
 func (m *Model) repairPlan() tea.Cmd {
 	s := &m.sessions
-	row := s.selected()
+	row := s.selectedRow()
 	if row == nil {
 		return nil
 	}

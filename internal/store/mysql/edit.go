@@ -37,7 +37,7 @@ func Opener(name string) func(context.Context) (table.Editor, error) {
 				"%s cannot be changed: %s", db.Name, db.readOnly), db.Close())
 		}
 		for name, r := range db.tables { // the catalog tells no rights that a role has by another one
-			if _, _, err := db.exec(ctx, "explain delete from "+db.tableName(name)+" where false"); r.ReadOnly == "" && isNumber(err, 1142) {
+			if _, _, err := db.execStatement(ctx, "explain delete from "+db.tableName(name)+" where false"); r.ReadOnly == "" && isNumber(err, 1142) {
 				r.ReadOnly = notChangeable(name)
 			}
 		}
@@ -54,7 +54,7 @@ func Opener(name string) func(context.Context) (table.Editor, error) {
 				all, err := e.readCounters(ctx)
 				return map[string]server.Counts{"": all}, err
 			},
-			Together: true, BeginWriting: e.beginWriting, Started: e.calibrate, BeginReading: e.beginReading,
+			Together: true, BeginWriting: e.beginWriting, Started: e.calibrateCounters, BeginReading: e.beginReading,
 			Execute: func(ctx context.Context, sql string) error { return e.execAll(ctx, sql) }, Remember: e.rememberPlaces,
 			Explain: e.explainWriteError, BreaksConstraint: describeBreak,
 			IsLost: func(err error) bool {
@@ -109,7 +109,7 @@ func (e *Edit) Lock(ctx context.Context, rows table.Selection, belonging ...stri
 				all, err = e.newSelection(name, nil)
 			}
 			if err == nil {
-				err = all.run(ctx, e.DB, condition{}, " for update", nothing)
+				err = all.runSelection(ctx, e.DB, condition{}, " for update", nothing)
 			}
 		}
 		if err != nil {
@@ -117,7 +117,7 @@ func (e *Edit) Lock(ctx context.Context, rows table.Selection, belonging ...stri
 		}
 	}
 	e.locked = true
-	return e.RememberError(q.run(ctx, e.DB, q.of.withKeys(rows.Key, rows.Keys, len(rows.Key)-1), " for update", nothing))
+	return e.RememberError(q.runSelection(ctx, e.DB, q.of.withKeys(rows.Key, rows.Keys, len(rows.Key)-1), " for update", nothing))
 }
 
 // askOutcome connects again, and looks at the last row that was changed: a transaction that is still
@@ -153,8 +153,8 @@ func (e *Edit) explainWriteError(err error) error {
 // included; what it took back counts as well.
 const counters = "show session status where variable_name in ('Handler_write', 'Handler_update', 'Handler_delete')"
 
-// calibrate finds out how much a look at the counters counts itself: its result may be a table.
-func (e *Edit) calibrate(ctx context.Context) error {
+// calibrateCounters finds out how much a look at the counters counts itself: its result may be a table.
+func (e *Edit) calibrateCounters(ctx context.Context) error {
 	e.locked, e.own, e.noise, e.looks = false, server.Counts{}, server.Counts{}, 0
 	var seen [2]server.Counts
 	for i := range seen {
@@ -225,7 +225,7 @@ func (e *Edit) takeNumber(ctx context.Context, of, column string) (int64, error)
 	}
 	var fields []table.Field
 	key := table.Image{}
-	err = q.run(ctx, e.DB, condition{}, " limit 1", func(_ table.Place, row []table.Value) error {
+	err = q.runSelection(ctx, e.DB, condition{}, " limit 1", func(_ table.Place, row []table.Value) error {
 		for i, c := range columns {
 			f := table.Field{Name: c, Value: table.CloneValue(row[i])}
 			if slices.Contains(r.key, c) {

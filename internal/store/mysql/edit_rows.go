@@ -31,7 +31,7 @@ func (e *Edit) lockRow(ctx context.Context, name string, where condition, column
 	if err != nil || where.sql == "" {
 		return 0, nil, err
 	}
-	err = q.run(ctx, e.DB, where, " for update", func(place table.Place, row []table.Value) error {
+	err = q.runSelection(ctx, e.DB, where, " for update", func(place table.Place, row []table.Value) error {
 		at, image = place, make(table.Image, len(row))
 		for i, column := range columns {
 			image[column] = table.CloneValue(row[i])
@@ -47,7 +47,7 @@ func (e *Edit) insertRow(ctx context.Context, into string, row []table.Field, co
 	for i, f := range row {
 		names[i], args[i], image[f.Name] = f.Name, parameterOf(r.kinds[f.Name], f.Value), f.Value
 	}
-	_, number, err := e.exec(ctx, "insert into "+e.tableName(into)+" ("+quotedNames(names)+") values ("+strings.TrimSuffix(strings.Repeat("?, ", len(args)), ", ")+")", args...)
+	_, number, err := e.execStatement(ctx, "insert into "+e.tableName(into)+" ("+quotedNames(names)+") values ("+strings.TrimSuffix(strings.Repeat("?, ", len(args)), ", ")+")", args...)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -89,12 +89,12 @@ func (e *Edit) updateRow(ctx context.Context, of string, where condition, was ta
 	if err := e.checkParents(ctx, of, where, changed); err != nil {
 		return nil, err
 	}
-	found, _, err := e.exec(ctx, "update "+e.tableName(of)+" set "+strings.Join(sets, ", ")+" where "+where.sql, slices.Concat(args, where.args)...)
+	found, _, err := e.execStatement(ctx, "update "+e.tableName(of)+" set "+strings.Join(sets, ", ")+" where "+where.sql, slices.Concat(args, where.args)...)
 	if err != nil || found != 1 {
 		return nil, err
 	}
 	if moves {
-		r.places.move(was, key)
+		r.places.moveEntry(was, key)
 	}
 	_, after, err := e.lockRow(ctx, of, r.withKeys(r.key, [][]table.Value{key}, r.places.unlike), columns)
 	return after, err
@@ -107,7 +107,7 @@ func (e *Edit) deleteRow(ctx context.Context, from string, where condition) (boo
 	if err := e.checkParents(ctx, from, where, nil); err != nil {
 		return false, err
 	}
-	found, _, err := e.exec(ctx, "delete from "+e.tableName(from)+" where "+where.sql, where.args...)
+	found, _, err := e.execStatement(ctx, "delete from "+e.tableName(from)+" where "+where.sql, where.args...)
 	return found == 1, err
 }
 

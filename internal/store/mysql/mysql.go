@@ -249,9 +249,9 @@ where table_schema not in ('information_schema', 'performance_schema', 'mysql', 
 	return names, errors.Join(db.Explain(err), db.Close())
 }
 
-// query hands the rows of a query to fn. Their texts and bytes are the connection's until the
+// queryRows hands the rows of a queryRows to fn. Their texts and bytes are the connection's until the
 // next one is read. All rows are sent, even if fn has enough.
-func (db *DB) query(ctx context.Context, sql string, args []driver.Value, fn func(row []driver.Value) error) error {
+func (db *DB) queryRows(ctx context.Context, sql string, args []driver.Value, fn func(row []driver.Value) error) error {
 	rows, err := db.conn.QueryContext(ctx, sql, named(args))
 	if err != nil {
 		return err
@@ -283,7 +283,7 @@ func named(args []driver.Value) []driver.NamedValue {
 // queryTexts hands the rows of a query of the catalog to fn, as texts, "" for NULL. Their
 // number is small.
 func (db *DB) queryTexts(ctx context.Context, sql string, fn func(row []string) error, args ...driver.Value) error {
-	return db.query(ctx, sql, args, func(row []driver.Value) error {
+	return db.queryRows(ctx, sql, args, func(row []driver.Value) error {
 		texts := make([]string, len(row))
 		for i, value := range row {
 			switch v := value.(type) {
@@ -298,8 +298,8 @@ func (db *DB) queryTexts(ctx context.Context, sql string, fn func(row []string) 
 	})
 }
 
-// exec runs a statement, and tells how many rows it found and the number that a row got.
-func (db *DB) exec(ctx context.Context, sql string, args ...driver.Value) (found, number int64, err error) {
+// execStatement runs a statement, and tells how many rows it found and the number that a row got.
+func (db *DB) execStatement(ctx context.Context, sql string, args ...driver.Value) (found, number int64, err error) {
 	result, err := db.conn.ExecContext(ctx, sql, named(args))
 	if err != nil {
 		return 0, 0, err
@@ -311,7 +311,7 @@ func (db *DB) exec(ctx context.Context, sql string, args ...driver.Value) (found
 
 func (db *DB) execAll(ctx context.Context, statements ...string) error {
 	for _, sql := range statements {
-		if _, _, err := db.exec(ctx, sql); err != nil {
+		if _, _, err := db.execStatement(ctx, sql); err != nil {
 			return err
 		}
 	}

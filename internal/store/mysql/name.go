@@ -109,7 +109,7 @@ func parseTarget(word string) (*target, error) {
 	}
 	c.InterpolateParams, c.ClientFoundRows, c.Logger, c.MaxAllowedPacket = true, true, &mysql.NopLogger{}, 0
 	c.ConnectionAttributes = "program_name:" + program
-	return t, t.secure(cmp.Or(query.Get("ssl-mode"), query.Get("sslMode"), file["ssl-mode"]), cmp.Or(query.Get("ssl-ca"), file["ssl-ca"]))
+	return t, t.setEncryption(cmp.Or(query.Get("ssl-mode"), query.Get("sslMode"), file["ssl-mode"]), cmp.Or(query.Get("ssl-ca"), file["ssl-ca"]))
 }
 
 const usualPort = "3306"
@@ -117,9 +117,9 @@ const usualPort = "3306"
 // parameters are those that an address may have.
 var parameters = []string{"socket", "ssl-mode", "sslMode", "ssl-ca"}
 
-// secure sets how a connection is encrypted, in the client's words; without one it is where the
+// setEncryption sets how a connection is encrypted, in the client's words; without one it is where the
 // server can. A certificate is verified with the name of its host.
-func (t *target) secure(mode, authority string) error {
+func (t *target) setEncryption(mode, authority string) error {
 	host, _, _ := net.SplitHostPort(t.config.Addr)
 	config := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
 	if authority != "" {

@@ -68,11 +68,11 @@ func (p *places) addEntry() table.Place {
 	if 4*len(p.ends) >= 3*len(p.index) {
 		p.index = make([]uint32, 2*len(p.index)+64)
 		for n := range p.ends {
-			at, _ := p.seek(p.entry(table.Place(n)), true)
+			at, _ := p.seekEntry(p.entryAt(table.Place(n)), true)
 			p.index[at] = uint32(n) + 1 //nolint:gosec // a table has fewer rows
 		}
 	}
-	at, known := p.seek(p.buf, false)
+	at, known := p.seekEntry(p.buf, false)
 	if !known {
 		p.text = append(p.text, p.buf...)
 		p.ends = append(p.ends, uint64(len(p.text)))
@@ -81,8 +81,8 @@ func (p *places) addEntry() table.Place {
 	return table.Place(p.index[at]) - 1
 }
 
-// seek is where in the index an entry is, or would be; free asks for a place that nothing takes.
-func (p *places) seek(entry []byte, free bool) (at int, known bool) {
+// seekEntry is where in the index an entry is, or would be; free asks for a place that nothing takes.
+func (p *places) seekEntry(entry []byte, free bool) (at int, known bool) {
 	size := uint64(len(p.index))
 	for h := maphash.Bytes(placeSeed, entry) % size; ; h = (h + 1) % size {
 		at = int(h) //nolint:gosec // below size
@@ -90,13 +90,13 @@ func (p *places) seek(entry []byte, free bool) (at int, known bool) {
 			return at, false
 		}
 		n := table.Place(p.index[at]) - 1
-		if owner, moved := p.owners[n]; !free && (!moved || owner != nobody) && string(p.entry(n)) == string(entry) {
+		if owner, moved := p.owners[n]; !free && (!moved || owner != nobody) && string(p.entryAt(n)) == string(entry) {
 			return at, true
 		}
 	}
 }
 
-func (p *places) entry(at table.Place) []byte {
+func (p *places) entryAt(at table.Place) []byte {
 	from := uint64(0)
 	if at > 0 {
 		from = p.ends[at-1]
@@ -112,14 +112,14 @@ func (p *places) keyOf(at table.Place) []table.Value {
 	if at < 0 || int(at) >= len(p.ends) {
 		return nil
 	}
-	n, size := binary.Uvarint(p.entry(at))
+	n, size := binary.Uvarint(p.entryAt(at))
 	key := append([]table.Value{}, p.shared[n]...)
-	key[p.unlike] = string(p.entry(at)[size:])
+	key[p.unlike] = string(p.entryAt(at)[size:])
 	return key
 }
 
-// move notes that the row at a place has another key now.
-func (p *places) move(at table.Place, key []table.Value) {
+// moveEntry notes that the row at a place has another key now.
+func (p *places) moveEntry(at table.Place, key []table.Value) {
 	if p.moved == nil {
 		p.moved, p.owners = map[table.Place]table.Place{}, map[table.Place]table.Place{}
 	}

@@ -35,7 +35,7 @@ func TestPlaces(t *testing.T) {
 			same(table.Place(n), key(n))
 		}
 		for _, n := range []int{rows, rows + 1, 7} { // there and back
-			p.move(7, key(n))
+			p.moveEntry(7, key(n))
 			same(7, key(n))
 			if at := p.placeOf(key(n)); at != 7 {
 				t.Errorf("the place %d", at)

@@ -74,9 +74,9 @@ type condition struct {
 	byKey bool // it names the whole primary key
 }
 
-// run hands the rows that a condition leaves to fn, in the order of their keys; limit may say how
+// runSelection hands the rows that a condition leaves to fn, in the order of their keys; limit may say how
 // many, or that they are locked.
-func (q *selection) run(ctx context.Context, db *DB, where condition, limit string, fn func(at table.Place, row []table.Value) error) error {
+func (q *selection) runSelection(ctx context.Context, db *DB, where condition, limit string, fn func(at table.Place, row []table.Value) error) error {
 	sql := "select " + quotedNames(q.all) + " from " + q.from
 	if where.sql == "" || where.byKey { // another index has another order, and a pass over the table waits for locked rows
 		sql += " force index (" + primary + ")"
@@ -85,7 +85,7 @@ func (q *selection) run(ctx context.Context, db *DB, where condition, limit stri
 		sql += " where " + where.sql
 	}
 	key := make([]table.Value, len(q.key))
-	return db.query(ctx, sql+" order by "+quotedNames(q.of.key)+limit, where.args, func(row []driver.Value) error {
+	return db.queryRows(ctx, sql+" order by "+quotedNames(q.of.key)+limit, where.args, func(row []driver.Value) error {
 		for i, c := range q.all {
 			row[i] = valueOf(q.of.kinds[c], row[i])
 		}
@@ -96,12 +96,12 @@ func (q *selection) run(ctx context.Context, db *DB, where condition, limit stri
 	})
 }
 
-// glance is as run, for a function that may soon have enough: the server sends all that was asked
+// glanceRows is as run, for a function that may soon have enough: the server sends all that was asked
 // for.
-func (q *selection) glance(ctx context.Context, db *DB, where condition, fn func(at table.Place, row []table.Value) error) error {
+func (q *selection) glanceRows(ctx context.Context, db *DB, where condition, fn func(at table.Place, row []table.Value) error) error {
 	for from, most, rows := 0, 200, -1; rows != 0; from, most = from+most, 10*most {
 		rows = 0
-		err := q.run(ctx, db, where, fmt.Sprintf(" limit %d, %d", from, most), func(at table.Place, row []table.Value) error {
+		err := q.runSelection(ctx, db, where, fmt.Sprintf(" limit %d, %d", from, most), func(at table.Place, row []table.Value) error {
 			rows++
 			return fn(at, row)
 		})
@@ -121,9 +121,9 @@ func (db *DB) Scan(ctx context.Context, s table.Selection, fn func(at table.Plac
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if where := q.conditionOf(db, s); s.Glance {
-		err = q.glance(ctx, db, where, fn)
+		err = q.glanceRows(ctx, db, where, fn)
 	} else {
-		err = q.run(ctx, db, where, "", fn)
+		err = q.runSelection(ctx, db, where, "", fn)
 	}
 	if errors.Is(err, table.Enough) {
 		err = nil
@@ -217,6 +217,6 @@ func (db *DB) Rows(ctx context.Context, name string, columns []string, places []
 				keys = append(keys, key)
 			}
 		}
-		return q.run(ctx, db, q.of.withKeys(q.of.key, keys, q.of.places.unlike), "", each)
+		return q.runSelection(ctx, db, q.of.withKeys(q.of.key, keys, q.of.places.unlike), "", each)
 	})
 }
