@@ -103,23 +103,29 @@ func runWatch(ctx context.Context, p *program, args []string) error {
 		defer stop()
 		p.printNote("metrics are at http://%v/metrics", at)
 	}
-	print := render.WatchOptions{
-		Screen: p.out, Tool: thisTool(), Home: p.home, Quiet: c.Quiet, Several: len(paths) > 1 || !named, Least: p.leastSeverity(), Most: int(c.MaxFindings),
+	if opts.Emit, err = p.watchPrinter(paths, len(paths) > 1 || !named); err != nil {
+		return err
+	}
+	if err = watch.Run(ctx, opts); errors.Is(err, watch.ErrNothing) {
+		return withCode(exitCode(err))
+	}
+	return err
+}
+
+// watchPrinter prints what a watch tells; with several stores, a line says which one it is about.
+func (p *program) watchPrinter(paths []string, several bool) (func(watch.Event) error, error) {
+	opts := render.WatchOptions{
+		Screen: p.out, Tool: thisTool(), Home: p.home, Quiet: p.config.Quiet, Several: several, Least: p.leastSeverity(), Most: int(p.config.MaxFindings),
 		Unread: func(path string, err error) render.Unread {
 			u := unreadStore(path, err)
 			u.Message, u.Next = p.hideSecrets(u.Message), p.hideSecrets(u.Next)
 			return u
 		},
 	}
-	if opts.Emit = render.WatchText(print); c.Format == "ndjson" {
-		if opts.Emit, err = machine.WatchLines(print, paths); err != nil {
-			return err
-		}
+	if p.config.Format == "ndjson" {
+		return machine.WatchLines(opts, paths)
 	}
-	if err = watch.Run(ctx, opts); errors.Is(err, watch.ErrNothing) {
-		return withCode(exitCode(err))
-	}
-	return err
+	return render.WatchText(opts), nil
 }
 
 // watchedFiles are the files of a store with those that are written beside it, also where a link

@@ -298,12 +298,8 @@ type Objection struct {
 // Objections lists what the provider refuses of the calls and results of the next
 // request.
 func (s *Subject) Objections(profile *Profile) []Objection {
-	if stops := s.StopReason(); stops != "" { // the runtime objects to its last item
-		for i := len(s.Items) - 1; i >= s.Start; i-- {
-			if it := &s.Items[i]; it.OnWire() {
-				return []Objection{{Item: i, IDs: []string{it.Results[0].CallID}, Error: stops, Told: stops}}
-			}
-		}
+	if stop := s.stopObjection(); stop != nil {
+		return stop
 	}
 	refused := s.RefusedBy(profile)
 	if len(refused.Calls)+len(refused.Results) == 0 {
@@ -360,6 +356,17 @@ func (s *Subject) Objections(profile *Profile) []Objection {
 		}
 	}
 	return list
+}
+
+// stopObjection is what a runtime itself objects to, at the last item; nil where it goes on.
+func (s *Subject) stopObjection() []Objection {
+	stops := s.StopReason()
+	for i := len(s.Items) - 1; i >= s.Start && stops != ""; i-- {
+		if it := &s.Items[i]; it.OnWire() {
+			return []Objection{{Item: i, IDs: []string{it.Results[0].CallID}, Error: stops, Told: stops}}
+		}
+	}
+	return nil
 }
 
 // byItem groups occurrences by their item.

@@ -110,6 +110,9 @@ func (st *agentStore) readItems(ctx context.Context) error {
 	r := &rowReader{st: st, columns: st.pickItemColumns(), names: own}
 	r.batch = &batch{}
 	r.flush = func() {
+		if st.progress != nil {
+			st.progress(r.bytes)
+		}
 		select {
 		case full <- r.batch:
 			select {
@@ -191,8 +194,7 @@ func (r *rowReader) readRow(rowid int64, values []driver.Value) error {
 		r.started, r.lastID = true, strings.Clone(id)
 		r.last = r.st.assignNumber(r.lastID)
 	}
-	w.session = r.last
-	r.bytes += int64(len(document))
+	w.session, r.bytes = r.last, r.bytes+int64(len(document))
 	if !r.st.isWanted(id) {
 		return nil
 	}
@@ -207,9 +209,6 @@ func (r *rowReader) readRow(rowid int64, values []driver.Value) error {
 	}
 	r.batch.rows = append(r.batch.rows, w)
 	if len(r.batch.json) >= batchBytes || len(r.batch.rows) >= 4096 {
-		if r.st.progress != nil {
-			r.st.progress(r.bytes)
-		}
 		r.flush()
 	}
 	return nil
