@@ -68,8 +68,8 @@ type jsonFinding struct {
 	// `items`
 	Count   int    `json:"count,omitzero"`
 	Key     string `json:"key"`              // the record: `session_items/17`
-	Agent   string `json:"agent,omitzero"`   // whose item it is; left out when there is none
-	Call    string `json:"call,omitzero"`    // id of the call; left out when there is none
+	Agent   string `json:"agent,omitzero"`   // the agent of the item; left out if the item has no agent
+	Call    string `json:"call,omitzero"`    // id of the call; left out if the finding is not about a call
 	Profile string `json:"profile,omitzero"` // the profile for which it is worst; left out when no provider is asked
 	// for people; never holds what a message says, and `…` where `text` quotes a value of a wrong
 	// form

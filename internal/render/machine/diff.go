@@ -53,8 +53,8 @@ type diffItem struct {
 	A       *diffPlace  `json:"a,omitzero"`        // where it stood; left out for an added item
 	B       *diffPlace  `json:"b,omitzero"`        // where it is; left out for one that is gone
 	Kind    string      `json:"kind"`              // `message`, `sub_session`, `summary` or `other`
-	Role    string      `json:"role,omitzero"`     // left out for what is no message
-	Agent   string      `json:"agent,omitzero"`    // left out when there is none
+	Role    string      `json:"role,omitzero"`     // left out unless the item is a message
+	Agent   string      `json:"agent,omitzero"`    // left out if the item has no agent
 	Child   string      `json:"child,omitzero"`    // id of the sub-session, for `sub_session`
 	Calls   []string    `json:"calls,omitempty"`   // ids; left out when there are none
 	Results []string    `json:"results,omitempty"` // ids of the calls answered; left out when there are none

@@ -21,7 +21,7 @@ type foundHit struct {
 	// the agents from the root to the session; the beginning of a session's id where none is known
 	Path   []string    `json:"path"`
 	Item   int         `json:"item"`            // place in the session
-	Role   string      `json:"role,omitzero"`   // left out for what is no message
+	Role   string      `json:"role,omitzero"`   // left out unless the item is a message
 	Agent  string      `json:"agent,omitzero"`  // left out when the store does not say
 	Time   time.Time   `json:"time,omitzero"`   // left out when it is not known
 	Part   string      `json:"part"`            // where the first word is: `text`, `reasoning`, `calls`, `results` or `files`

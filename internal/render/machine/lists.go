@@ -124,7 +124,7 @@ func PrintStores(w io.Writer, tool render.Tool, kinds []render.KnownKind) error 
 
 type configDocument struct {
 	head
-	File     string           `json:"file,omitzero"` // the configuration file; left out when there is none
+	File     string           `json:"file,omitzero"` // the configuration file; left out if no file was read
 	Settings []config.Setting `json:"settings"`
 }
 
@@ -144,7 +144,7 @@ type jsonRule struct {
 	Title    string `json:"title"` // one line
 	Severity string `json:"severity"`
 	Safety   string `json:"safety"`         // of the default repair: `none`, `lossless`, `kept`, `lossy` or `manual`
-	Allow    string `json:"allow,omitzero"` // the word of `--allow` with which it has a repair; left out when there is none
+	Allow    string `json:"allow,omitzero"` // the word of `--allow` that its repair needs; left out if it needs no such word, or has no repair
 	Deep     bool   `json:"deep"`           // whether it finds anything only with `--deep`
 	Since    string `json:"since,omitzero"` // the version that it came with
 	Page     string `json:"page,omitzero"`  // its page as Markdown; left out in the list of all rules

@@ -62,12 +62,12 @@ type viewEvent struct {
 	ID      string `json:"id"`             // the record, as `key` of a finding
 	Session string `json:"session"`        // the session that holds it
 	Depth   int    `json:"depth"`          // delegations that were open: 0 for the session's own items
-	Agent   string `json:"agent,omitzero"` // left out when there is none
-	Role    string `json:"role,omitzero"`  // `user`, `assistant`, `tool` or `system`; left out for what is no message
-	// left out when there is none; an object where the store has a set of tokens or forks
+	Agent   string `json:"agent,omitzero"` // left out if the item has no agent
+	Role    string `json:"role,omitzero"`  // `user`, `assistant`, `tool` or `system`; left out unless the item is a message
+	// left out if the item is on no branch; an object if the store has a set of tokens or forks
 	Branch     branchLabel `json:"branch,omitzero"`
 	Tokens     branch.Set  `json:"tokens,omitzero"`     // the token set that was computed for it
-	Invocation string      `json:"invocation,omitzero"` // left out when there is none
+	Invocation string      `json:"invocation,omitzero"` // left out if the item has no invocation
 	Kind       string      `json:"kind"`                // `message`, `sub_session`, `summary` or `other`
 	Child      string      `json:"child,omitzero"`      // id of the sub-session, for `sub_session`
 	Calls      []string    `json:"calls,omitempty"`     // ids; left out when there are none
