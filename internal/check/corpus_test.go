@@ -109,7 +109,7 @@ func rootItems(t *testing.T, path string) []string {
 }
 
 func describe(it *session.Item) string {
-	text := fmt.Sprint(it.Kind, " ", it.Role, " ", it.Agent, " ", it.Body.Text, " ", it.Body.Reasoning)
+	text := fmt.Sprint(it.Kind, " ", it.Role, " ", it.Agent(), " ", it.Body.Text, " ", it.Body.Reasoning)
 	for _, c := range it.Calls {
 		text += fmt.Sprint(" call ", c.ID, c.Name, c.Args)
 	}

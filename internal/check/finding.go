@@ -164,7 +164,7 @@ func lastingName(f *rules.Finding, facts *session.Store) string {
 // item of it.
 func itemAt(f *rules.Finding) int {
 	is := func(i int) bool {
-		return f.Session.Items[i].Table == f.Ref.Table && f.Session.Items[i].Key == f.Ref.Key
+		return f.Session.Items[i].Table() == f.Ref.Table && f.Session.Items[i].Key == f.Ref.Key
 	}
 	if f.Item >= 0 && f.Item < len(f.Session.Items) && is(f.Item) {
 		return f.Item

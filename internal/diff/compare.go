@@ -246,7 +246,7 @@ func (c *comparing) keptDigest(s *side, e *entry) session.Digest {
 	if e.item().Kind != session.Summary {
 		return 0
 	}
-	return s.loadedDigest(e.home, e.item().KeptFrom)
+	return s.loadedDigest(e.home, e.item().KeptFrom())
 }
 
 // loadedDigest is what the item says that an index into the loaded list of a session means, 0
@@ -312,17 +312,17 @@ var itemSays = []trait[session.Item]{
 	}},
 	{"calls", callsOf},
 	{"results", resultsOf},
-	{"child", func(it *session.Item) string { return it.Child }},
+	{"child", func(it *session.Item) string { return it.Child() }},
 }
 
 // itemIs are the further traits of an item.
 var itemIs = []trait[session.Item]{
-	{"agent", func(it *session.Item) string { return it.Agent }},
-	{"branch", func(it *session.Item) string { return it.Branch }},
-	{"invocation", func(it *session.Item) string { return it.Invocation }},
-	{"scope", func(it *session.Item) string { return it.Scope }},
-	{"node", func(it *session.Item) string { return it.Node }},
-	{"model", func(it *session.Item) string { return it.Model }},
+	{"agent", func(it *session.Item) string { return it.Agent() }},
+	{"branch", func(it *session.Item) string { return it.Branch() }},
+	{"invocation", func(it *session.Item) string { return it.Invocation() }},
+	{"scope", func(it *session.Item) string { return it.Scope() }},
+	{"node", func(it *session.Item) string { return it.Node() }},
+	{"model", func(it *session.Item) string { return it.Model() }},
 	{"time", func(it *session.Item) string { return timeText(it.Time) }},
 	flagTrait("implicit", session.Implicit),
 	flagTrait("archived", session.Archived),
@@ -422,7 +422,7 @@ func runsOf(s *session.Session) string {
 // session.Meaning. That of the adapter counts between stores of one kind: it covers media.
 func saidOf(it *session.Item, alike bool) session.Digest {
 	var m session.Meaning
-	m.Reset(it.Role, it.Agent)
+	m.Reset(it.Role, it.Agent())
 	if alike {
 		m.AddDigest(it.Meaning)
 	}
@@ -467,7 +467,7 @@ func (f *Form) outlineDigest(s *session.Session) session.Digest {
 	}
 	for i := range s.Items {
 		it := &s.Items[i]
-		m.AddDigest(session.Digest(it.KeptFrom))
+		m.AddDigest(session.Digest(it.KeptFrom()))
 		if f.Alike {
 			m.AddDigest(it.Meaning)
 		}

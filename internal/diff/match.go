@@ -107,7 +107,7 @@ func canTrustKeys(a, b *side) bool {
 func itemsAgree(e, f *entry) bool {
 	was, is := e.item(), f.item()
 	return e.said == f.said ||
-		was.Kind == is.Kind && was.Role == is.Role && was.Agent == is.Agent && !was.Time.IsZero() && was.Time.Equal(is.Time)
+		was.Kind == is.Kind && was.Role == is.Role && was.Agent() == is.Agent() && !was.Time.IsZero() && was.Time.Equal(is.Time)
 }
 
 // pairByKey pairs what has no pair yet and the same key: the first with the first, and so on.
@@ -193,7 +193,7 @@ func gapTokens(list []*entry) []session.Digest {
 	before := 0
 	for i, e := range list {
 		it := e.item()
-		tokens[i] = session.DigestOf(strconv.Itoa(before) + " " + it.Kind.String() + " " + it.Role.String() + " " + it.Agent)
+		tokens[i] = session.DigestOf(strconv.Itoa(before) + " " + it.Kind.String() + " " + it.Role.String() + " " + it.Agent())
 		if e.stays {
 			before++
 		}

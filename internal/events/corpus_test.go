@@ -16,11 +16,12 @@ import (
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/store/storetest"
+	"github.com/sessctl/sessctl/internal/treetest"
 )
 
 // sameItems ignores what names the place of an item and no part of it.
 var sameItems = cmp.Options{
-	cmpopts.IgnoreFields(session.Item{}, "Table", "Key"),
+	treetest.AlikeShared, cmpopts.IgnoreFields(session.Shared{}, "Table"), cmpopts.IgnoreFields(session.Item{}, "Key"),
 	cmpopts.IgnoreFields(session.Session{}, "Children", "Parent", "Faults"),
 	cmp.Comparer(func(a, b session.Body) bool {
 		return a.Text == b.Text && a.Reasoning == b.Reasoning && string(a.Raw) == string(b.Raw)

@@ -133,7 +133,7 @@ func (q *Query) InTree(tree *session.Tree, near int) Tree {
 			hit.Path = pathOf(tree, s)
 			for k := max(0, i-near); k <= min(len(s.Items)-1, i+near); k++ {
 				if line := beginningOf(s, k); k != i {
-					hit.Around = append(hit.Around, Near{k, s.Items[k].Agent, line})
+					hit.Around = append(hit.Around, Near{k, s.Items[k].Agent(), line})
 				}
 			}
 			found.Hits = append(found.Hits, hit)
@@ -168,8 +168,8 @@ type piece struct{ part, tool, text string }
 
 func (q *Query) findIn(s *session.Session, i int) (hit Hit, found bool) {
 	it := &s.Items[i]
-	if q.Role != session.NoRole && it.Role != q.Role || q.Branch != nil && it.Branch != *q.Branch ||
-		q.Agent != "" && !strings.EqualFold(it.Agent, q.Agent) && !strings.EqualFold(s.Agent, q.Agent) {
+	if q.Role != session.NoRole && it.Role != q.Role || q.Branch != nil && it.Branch() != *q.Branch ||
+		q.Agent != "" && !strings.EqualFold(it.Agent(), q.Agent) && !strings.EqualFold(s.Agent, q.Agent) {
 		return hit, false
 	}
 	pieces := slices.DeleteFunc(piecesOf(s, it), func(p piece) bool {
@@ -189,7 +189,7 @@ func (q *Query) findIn(s *session.Session, i int) (hit Hit, found bool) {
 		return hit, false
 	}
 	p := pieces[first]
-	hit = Hit{Session: s.ID, Item: i, Role: it.Role, Agent: it.Agent, Time: it.Time, Part: p.part, Tool: p.tool, Line: lineAround(p.text, at)}
+	hit = Hit{Session: s.ID, Item: i, Role: it.Role, Agent: it.Agent(), Time: it.Time, Part: p.part, Tool: p.tool, Line: lineAround(p.text, at)}
 	for _, w := range q.Words {
 		for _, m := range w.expression.FindAllStringIndex(hit.Line, -1) {
 			hit.Marks = append(hit.Marks, [2]int(m))

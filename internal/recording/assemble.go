@@ -55,14 +55,14 @@ func (a *assembly) takeEvent(e *Event, s *openSession, step *Step) {
 	case ChildCompleted:
 		a.replaceCompleted(n, e, step.Call)
 	case TokenUsage:
-		if last := n.lastItem(); last != nil && last.Role == session.Assistant && last.Model == "" {
-			last.Model = e.Model
+		if last := n.lastItem(); last != nil && last.Role == session.Assistant && last.Model() == "" {
+			last.Own().Model = e.Model
 		}
 	case TitleSet:
 		n.session.Title = e.Text
 	case Summarized:
 		n.interruptAnswer(!a.silent) // a summary stands for what was said before it
-		n.appendItem(e, session.Item{Kind: session.Summary, KeptFrom: e.KeptFrom, Text: session.DigestOf(e.Text), Body: &session.Body{Text: e.Text}})
+		n.appendItem(e, session.Item{Kind: session.Summary, Shared: &session.Shared{KeptFrom: e.KeptFrom}, Text: session.DigestOf(e.Text), Body: &session.Body{Text: e.Text}})
 	}
 }
 
@@ -130,7 +130,7 @@ func (a *assembly) replaceCompleted(n *node, e *Event, call string) {
 	n.completed = append(n.completed, e.Child.Sessions...)
 	child.Parent = n.session.ID
 	latestCall(n.session, call).recordChild(child.ID, n.session)
-	n.appendItem(e, session.Item{Kind: session.SubSession, Child: child.ID, Body: &session.Body{}})
+	n.appendItem(e, session.Item{Kind: session.SubSession, Shared: &session.Shared{Child: child.ID}, Body: &session.Body{}})
 }
 
 // dropTold leaves out what was streamed of the sessions that were told whole, and
@@ -270,7 +270,7 @@ func (d *draft) addCallPiece(c *session.Call) {
 func (d *draft) answerItem() session.Item {
 	text := d.text.String()
 	it := session.Item{
-		Role: session.Assistant, Agent: d.agent, Text: session.DigestOf(text),
+		Role: session.Assistant, Shared: &session.Shared{Agent: d.agent}, Text: session.DigestOf(text),
 		Body: &session.Body{Text: text, Reasoning: d.reasoning.String()},
 	}
 	for _, c := range d.calls {
@@ -336,7 +336,7 @@ type callPlace struct {
 
 // appendItem appends an item.
 func (n *node) appendItem(e *Event, it session.Item) {
-	it.Table, it.Key, it.Position = Table, cmp.Or(it.Key, lineKey(e.Line)), n.next
+	it.Own().Table, it.Key, it.Position = Table, cmp.Or(it.Key, lineKey(e.Line)), n.next
 	n.next++
 	if it.Time.IsZero() {
 		it.Time = e.Time
@@ -368,7 +368,7 @@ func resultItem(e *Event, noOutput string) session.Item {
 	}
 	digest := session.DigestOf(text)
 	return session.Item{
-		Role: session.Tool, Agent: e.Agent, Text: digest, Body: &session.Body{}, Time: e.Time, Key: lineKey(e.Line),
+		Role: session.Tool, Shared: &session.Shared{Agent: e.Agent}, Text: digest, Body: &session.Body{}, Time: e.Time, Key: lineKey(e.Line),
 		Results: []session.Result{{CallID: e.Call.ID, Name: e.Call.Name, Text: text, Digest: digest, IsError: e.IsError}},
 	}
 }
@@ -383,21 +383,21 @@ func (n *node) completeMessage(e *Event, step *Step) {
 		}
 		it := n.results[at]
 		n.results = slices.Delete(n.results, at, at+1)
-		it.Agent = cmp.Or(e.Agent, it.Agent)
+		it.Own().Agent = cmp.Or(e.Agent, it.Agent())
 		n.appendItem(e, it)
 	case session.Assistant:
 		if !n.isEmpty() {
 			n.addAnswer(e)
 		}
 	default: // it was not streamed
-		n.appendItem(e, session.Item{Role: session.Assistant, Agent: e.Agent, Flags: session.Blank, Body: &session.Body{}})
+		n.appendItem(e, session.Item{Role: session.Assistant, Shared: &session.Shared{Agent: e.Agent}, Flags: session.Blank, Body: &session.Body{}})
 	}
 }
 
 // addAnswer adds the answer that was streamed.
 func (n *node) addAnswer(e *Event) {
 	it := n.answerItem()
-	it.Agent = cmp.Or(e.Agent, it.Agent)
+	it.Own().Agent = cmp.Or(e.Agent, it.Agent())
 	n.appendItem(e, it)
 	n.draft = draft{}
 }

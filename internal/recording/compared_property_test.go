@@ -101,7 +101,7 @@ func sameResults(recorded *session.Tree) bool {
 			if it.Role != session.Tool {
 				continue
 			}
-			it.Agent, it.Flags = "", 0
+			it.Own().Agent, it.Flags = "", 0
 			words := sayItem(&it)
 			if other, known := holder[words]; known && other != s.ID {
 				return true
@@ -117,7 +117,7 @@ func sameResults(recorded *session.Tree) bool {
 // whose.
 func hasTwin(c *replay.Comparison, row string, has bool) string {
 	words := func(it session.Item) string {
-		it.Agent, it.Flags = "", 0
+		it.Own().Agent, it.Flags = "", 0
 		return sayItem(&it)
 	}
 	var said string
@@ -195,7 +195,7 @@ func neverCompleted(recorded *session.Tree, d *replay.Difference) bool {
 
 func referred(tree *session.Tree, id string) bool {
 	for _, s := range tree.Sessions {
-		if slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Kind == session.SubSession && it.Child == id }) {
+		if slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Kind == session.SubSession && it.Child() == id }) {
 			return true
 		}
 	}

@@ -75,7 +75,7 @@ func linesOf(s *session.Session, recorded *session.Tree) []string {
 		switch {
 		case it.Role == session.System, it.Flags.Has(session.Implicit):
 			continue
-		case it.Kind == session.SubSession && !referred(recorded, it.Child):
+		case it.Kind == session.SubSession && !referred(recorded, it.Child()):
 			continue
 		case it.Role == session.Tool:
 			it.Results = slices.Clone(it.Results)

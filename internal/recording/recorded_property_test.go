@@ -151,8 +151,8 @@ func sound(tree *session.Tree) error {
 			if it.Body == nil || it.Key == "" || it.Position < int64(i) || i > 0 && it.Position <= s.Items[i-1].Position {
 				return fmt.Errorf("item %d of %s: no body, no key, or at position %d", i, s.ID, it.Position)
 			}
-			if it.Kind == session.SubSession && tree.Session(it.Child) == nil {
-				return fmt.Errorf("item %d of %s refers to %s, which is nowhere", i, s.ID, it.Child)
+			if it.Kind == session.SubSession && tree.Session(it.Child()) == nil {
+				return fmt.Errorf("item %d of %s refers to %s, which is nowhere", i, s.ID, it.Child())
 			}
 		}
 		for _, c := range s.Children {

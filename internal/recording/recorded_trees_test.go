@@ -55,7 +55,7 @@ func writeSaid(b *strings.Builder, tree *session.Tree, s *session.Session, depth
 	for i := range s.Items {
 		it := &s.Items[i]
 		fmt.Fprintf(b, "%s%s\n", strings.Repeat("  ", depth), sayItem(it))
-		if child := tree.Session(it.Child); it.Kind == session.SubSession && child != nil {
+		if child := tree.Session(it.Child()); it.Kind == session.SubSession && child != nil {
 			writeSaid(b, tree, child, depth+1)
 		}
 	}
@@ -95,9 +95,9 @@ func settleBatch(items []session.Item, at []int) {
 
 func sayItem(it *session.Item) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s %q", it.Kind, it.Role, it.Agent)
+	fmt.Fprintf(&b, "%s %s %q", it.Kind, it.Role, it.Agent())
 	if it.Kind == session.SubSession {
-		return b.String() + " " + it.Child
+		return b.String() + " " + it.Child()
 	}
 	fmt.Fprintf(&b, " %q", it.Body.Text)
 	if it.Body.Reasoning != "" {

@@ -55,7 +55,7 @@ func sessionRow(s *session.Session, brief bool) *Row {
 	r := &Row{ID: s.ID, Title: s.Title, Parent: s.Parent, Created: s.Created, Updated: s.Updated, Items: len(s.Items), Subs: countBelow(s)}
 	for i := range s.Items {
 		if brief || s.Items[i].Role == session.Assistant {
-			r.addAgents([]string{s.Items[i].Agent})
+			r.addAgents([]string{s.Items[i].Agent()})
 		}
 	}
 	if len(r.Agents) == 0 {

@@ -20,7 +20,7 @@ func inTable(t *testing.T, table string) (*check.Result, *view.View) {
 	t.Helper()
 	tree := treetest.Tree(t, "P\n  user\n  root c1()\n  user\n")
 	for i := range tree.Root().Items {
-		tree.Root().Items[i].Table = table
+		tree.Root().Items[i].Own().Table = table
 	}
 	st := &memory{session.Store{
 		Path: "session.db", Kind: "adk", Title: "Google ADK", Writer: session.WriterDead,

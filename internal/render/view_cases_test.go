@@ -321,7 +321,7 @@ func hostile(tree *session.Tree) {
 	s.ID, s.Title = "P\x1b[2J", bad
 	for i := range s.Items {
 		it := &s.Items[i]
-		it.Agent = strings.ReplaceAll(it.Agent, "root", "ro\x1b[1mot")
+		it.Own().Agent = strings.ReplaceAll(it.Agent(), "root", "ro\x1b[1mot")
 		it.Body.Text, it.Body.Reasoning = bad, bad
 		for n := range it.Calls {
 			it.Calls[n].Name, it.Calls[n].ID = bad, bad

@@ -12,7 +12,7 @@ func (d *draft) placeAnswer(e *entry, to *draftSession, after session.Ref) error
 	place := after
 	if last := d.behind[after.Row()]; last != nil {
 		before := last.Value.(*entry)
-		place = session.Ref{Table: before.Table, Key: before.Key}
+		place = session.Ref{Table: before.Table(), Key: before.Key}
 	}
 	if to.CallOrder {
 		place = d.inCallOrder(e, after)
@@ -20,7 +20,7 @@ func (d *draft) placeAnswer(e *entry, to *draftSession, after session.Ref) error
 	if err := d.insertEntry(e, to, place); err != nil {
 		return err
 	}
-	d.behind[after.Row()] = d.findRecord(session.Ref{Table: e.Table, Key: e.Key})
+	d.behind[after.Row()] = d.findRecord(session.Ref{Table: e.Table(), Key: e.Key})
 	return nil
 }
 
@@ -43,7 +43,7 @@ func (d *draft) inCallOrder(e *entry, after session.Ref) session.Ref {
 		if !other.moved || len(other.Results) != 1 || nth(other.Results[0].CallID) > nth(e.Results[0].CallID) {
 			break
 		}
-		after = session.Ref{Table: other.Table, Key: other.Key}
+		after = session.Ref{Table: other.Table(), Key: other.Key}
 	}
 	return after
 }

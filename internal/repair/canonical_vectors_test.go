@@ -248,7 +248,7 @@ func flatStream(t *testing.T, text, id string) []string {
 }
 
 func flatItem(it *session.Item) string {
-	line := fmt.Sprint(it.Kind, " ", it.Role, " ", it.Body.Text, it.Child)
+	line := fmt.Sprint(it.Kind, " ", it.Role, " ", it.Body.Text, it.Child())
 	for _, c := range it.Calls {
 		line += " " + c.ID
 	}

@@ -68,7 +68,7 @@ func newDraft(tree *session.Tree, prologue store.Prologue) *draft {
 			e := &entry{Item: s.Items[i], home: b, left: len(s.Items[i].Results)}
 			d.rows[s.ItemRef(i).Row()] = b.items.PushBack(e)
 			b.named = b.named || slices.ContainsFunc(e.Results, func(r session.Result) bool { return r.Name != "" })
-			if e.Table == "" {
+			if e.Table() == "" {
 				d.fresh++
 			}
 		}
@@ -227,7 +227,7 @@ const takenResult = "\x00taken"
 func (d *draft) insertEntry(e *entry, to *draftSession, after session.Ref) error {
 	e.home = to
 	to.touched = true
-	row := session.Ref{Table: e.Table, Key: e.Key}.Row()
+	row := session.Ref{Table: e.Table(), Key: e.Key}.Row()
 	if after == (session.Ref{}) {
 		d.rows[row] = to.insertAtStart(e)
 		return nil
@@ -310,7 +310,7 @@ func (d *draft) insertPrologue(child *draftSession, call *session.Call, made *en
 
 // newEntry is an entry for a new item, with a key that nothing else has.
 func (d *draft) newEntry(it session.Item) *entry {
-	it.Table, it.Key = "", newKey+strconv.Itoa(d.fresh)
+	it.Own().Table, it.Key = "", newKey+strconv.Itoa(d.fresh)
 	d.fresh++
 	return &entry{Item: it, moved: true, left: len(it.Results)}
 }
@@ -350,7 +350,7 @@ func (d *draft) joinResult(r *session.Result, e session.Edit) bool {
 	for ; at != nil; at = at.Next() {
 		it := at.Value.(*entry)
 		makes := func(c session.Call) bool { return c.ID == it.Results[0].CallID }
-		if it.Table == "" && it.Role == session.Tool && slices.ContainsFunc(calls, makes) {
+		if it.Table() == "" && it.Role == session.Tool && slices.ContainsFunc(calls, makes) {
 			n := 0
 			for _, c := range calls[:e.Call.Nth] {
 				if n < len(it.Results) && it.Results[n].CallID == c.ID {
@@ -372,7 +372,7 @@ func (d *draft) joinResult(r *session.Result, e session.Edit) bool {
 // it belongs to, because a repair has no clock, and whoever sees the call sees it.
 func (d *draft) composeItem(e session.Edit) (session.Item, error) {
 	n := e.New
-	it := session.Item{Kind: n.Kind, Role: n.Role, Agent: n.Agent, Child: n.Child, Body: &session.Body{}}
+	it := session.Item{Kind: n.Kind, Role: n.Role, Shared: &session.Shared{Agent: n.Agent, Child: n.Child}, Body: &session.Body{}}
 	if !n.Restored { // what is put back is no other than what was lost
 		it.Flags = session.Synthetic
 	}
@@ -386,7 +386,7 @@ func (d *draft) composeItem(e session.Edit) (session.Item, error) {
 			tool = call.Name
 		}
 		it.Time, it.Position = made.Time, made.Position
-		it.Branch, it.Scope, it.Invocation = made.Branch, made.Scope, made.Invocation
+		it.Shared.Branch, it.Shared.Scope, it.Shared.Invocation = made.Branch(), made.Scope(), made.Invocation()
 		it.Flags |= made.Flags & session.BySegments // its record is made like that of the call
 	}
 	text, err := d.textOfNew(n)
@@ -514,5 +514,5 @@ func (d *draft) callFollows(it *entry, was session.Result, child string) {
 	caller.ownIn(d.fixes)
 	caller.copyCalls()
 	caller.Calls[nth].Delegation = &told
-	d.callers = append(d.callers, session.Ref{Table: caller.Table, Key: caller.Key})
+	d.callers = append(d.callers, session.Ref{Table: caller.Table(), Key: caller.Key})
 }

@@ -80,7 +80,7 @@ func (t *Tree) executeFixes(tree *session.Tree, prologue store.Prologue, st stor
 			}
 			c.fresh = append(c.fresh, [2]int{fresh, d.fresh})
 			for _, gone := range d.gone[gone:] {
-				if gone.item.Table != "" { // else an earlier round added it
+				if gone.item.Table() != "" { // else an earlier round added it
 					k := gone.keptRecord(f.Rule, places)
 					if row := wholeRow(gone.edit.Ref); gone.edit.Ref.Pointer != "" {
 						if told[row] {
@@ -93,12 +93,12 @@ func (t *Tree) executeFixes(tree *session.Tree, prologue store.Prologue, st stor
 			}
 			for _, a := range d.parted[parted:] {
 				row := a.edit.Ref.Row()
-				if _, known := c.parted[row]; a.was.Table != "" && !known {
+				if _, known := c.parted[row]; a.was.Table() != "" && !known {
 					c.parted[row] = parting{a.edit.Ref, a.keptOriginal(f.Rule, places)}
 				}
 			}
 			for _, a := range d.rewritten[amended:] {
-				if a.was.Table == "" {
+				if a.was.Table() == "" {
 					continue // an earlier round added it
 				}
 				c.amended = append(c.amended, a)
@@ -199,7 +199,7 @@ type parting struct {
 func (c *executed) countChanges(amended map[string]Kept) {
 	for _, s := range c.After.Sessions {
 		for i := range s.Items {
-			if s.Items[i].Table == "" {
+			if s.Items[i].Table() == "" {
 				c.added++
 				continue
 			}
@@ -221,7 +221,7 @@ type departed struct {
 // keptRecord is how the receipt tells of it.
 func (d *departed) keptRecord(rule string, places *origin) Kept {
 	at := places.placeOf(d.edit.Ref)
-	k := Kept{Session: at.Session, Item: at.Item, Row: d.edit.Ref.Row(), Rule: rule, Child: d.item.Child}
+	k := Kept{Session: at.Session, Item: at.Item, Row: d.edit.Ref.Row(), Rule: rule, Child: d.item.Child()}
 	switch {
 	case d.edit.Op == session.RemoveTwin:
 		k.Twin = d.edit.Twin.Row()
@@ -502,7 +502,7 @@ func (s *Step) DescribeItem(it *session.Item) {
 	if it == nil {
 		return
 	}
-	s.Kind, s.Role, s.Agent, s.Child = it.Kind, it.Role, it.Agent, it.Child
+	s.Kind, s.Role, s.Agent, s.Child = it.Kind, it.Role, it.Agent(), it.Child()
 	for i := range it.Calls {
 		s.Calls = append(s.Calls, it.Calls[i].Name)
 	}

@@ -432,7 +432,7 @@ func outOfReach(tree *session.Tree, sums map[string]store.Sum, stored map[string
 	for _, s := range tree.Sessions {
 		for i := range s.Items {
 			if it := &s.Items[i]; stored[it.Key] == "" {
-				return "its messages are stored only in " + it.Table + ", under a key that a repair cannot use"
+				return "its messages are stored only in " + it.Table() + ", under a key that a repair cannot use"
 			}
 		}
 		if sums[s.ID].Record == "" {

@@ -19,7 +19,8 @@ P
   root c1()
   root <c1 "one"`)
 	root := tree.Root()
-	root.Items[1].Branch, root.Items[1].Scope, root.Items[1].Invocation = "orch.a", "scope", "e-1"
+	own := root.Items[1].Own()
+	own.Branch, own.Scope, own.Invocation = "orch.a", "scope", "e-1"
 	root.Faults = []session.Fault{
 		{Kind: session.Undecodable, Ref: root.ItemRef(2), Item: 2, Field: "branch"},
 		{Kind: session.BadTime, Ref: root.ItemRef(2), Item: 2, Field: "time"},
@@ -32,7 +33,7 @@ func labels(tree *session.Tree) string {
 	var b strings.Builder
 	for i := range tree.Root().Items {
 		it := &tree.Root().Items[i]
-		fmt.Fprintf(&b, "%s %q %t\n", it.Key, it.Branch, it.Flags.Has(session.Archived))
+		fmt.Fprintf(&b, "%s %q %t\n", it.Key, it.Branch(), it.Flags.Has(session.Archived))
 	}
 	return b.String()
 }
@@ -120,24 +121,24 @@ func TestANewResultStandsOnTheBranchOfItsCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	it := d.buildTree().Root().Items[2]
-	if it.Table != "" || it.Branch != "orch.a" || it.Scope != "scope" || it.Invocation != "e-1" {
-		t.Errorf("the new item is on branch %q, in scope %q, of invocation %q", it.Branch, it.Scope, it.Invocation)
+	if it.Table() != "" || it.Branch() != "orch.a" || it.Scope() != "scope" || it.Invocation() != "e-1" {
+		t.Errorf("the new item is on branch %q, in scope %q, of invocation %q", it.Branch(), it.Scope(), it.Invocation())
 	}
 }
 
 func TestVerifyComparesBranchesAndPositions(t *testing.T) {
-	want := session.Item{Table: "items", Key: "1", Branch: "orch", Position: 7}
+	want := session.Item{Shared: &session.Shared{Table: "items", Branch: "orch"}, Key: "1", Position: 7}
 	for _, tt := range []struct {
 		name      string
 		change    func(*session.Item)
 		renumbers bool
 		what      string
 	}{
-		{"another branch", func(it *session.Item) { it.Branch = "orch.a" }, false, "branch"},
+		{"another branch", func(it *session.Item) { it.Own().Branch = "orch.a" }, false, "branch"},
 		{"archived", func(it *session.Item) { it.Flags |= session.Archived }, false, "flags"},
 		{"another position", func(it *session.Item) { it.Position = 8 }, false, "position"},
 		{"a position that the store gave anew", func(it *session.Item) { it.Position = 8 }, true, ""},
-		{"another branch where the store renumbers", func(it *session.Item) { it.Branch = ""; it.Position = 8 }, true, "branch"},
+		{"another branch where the store renumbers", func(it *session.Item) { it.Own().Branch = ""; it.Position = 8 }, true, "branch"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := want

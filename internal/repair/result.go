@@ -30,7 +30,7 @@ func (d *draft) buildTree() *session.Tree {
 				f.Item, f.Ref.Session = n, s.ID
 				s.Faults = append(s.Faults, f)
 			}
-			if it := &s.Items[n]; it.Flags.Has(session.Dangling) && exists(it.Child) {
+			if it := &s.Items[n]; it.Flags.Has(session.Dangling) && exists(it.Child()) {
 				it.Flags &^= session.Dangling | session.Skipped
 			}
 		}
@@ -54,7 +54,7 @@ func (d *draft) buildTree() *session.Tree {
 // sentItems are the items of a session that are sent, without their places. Of one in which
 // nothing was refused nobody asks.
 func sentItems(s *session.Session) (list []session.Item) {
-	if !slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Refusal != session.Refusal{} }) {
+	if !slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Refusal() != session.Refusal{} }) {
 		return nil
 	}
 	for _, it := range s.Items {
@@ -98,7 +98,7 @@ func (b *draftSession) buildSession(faults map[string][]session.Fault) *session.
 		}
 		// A gap that an item leaves takes in what comes later: as few rows
 		// change as can.
-		row := session.Ref{Table: it.Table, Key: it.Key}.Row()
+		row := session.Ref{Table: it.Table(), Key: it.Key}.Row()
 		odd := slices.ContainsFunc(faults[row], ofPosition) || it.Position == math.MaxInt64
 		stays := (!e.moved || e.came && b.Tick > 0) && !odd
 		if b.touched && (!stays || it.Position <= last) {
@@ -187,8 +187,8 @@ func (d *draft) recountIndexes(s *session.Session) {
 		return
 	}
 	for i := range s.Items {
-		if it := &s.Items[i]; it.Kind == session.Summary && it.KeptFrom > 0 {
-			it.KeptFrom = session.RemapIndex(before, s, it.KeptFrom)
+		if it := &s.Items[i]; it.Kind == session.Summary && it.KeptFrom() > 0 {
+			it.Own().KeptFrom = session.RemapIndex(before, s, it.KeptFrom())
 		}
 	}
 	for i := range s.IndexRefs {

@@ -157,10 +157,10 @@ func (it *entry) markFinished() error {
 
 // setBranch puts an item on another branch. One that was no label is none any more.
 func (it *entry) setBranch(e session.Edit) error {
-	if it.Branch == valueOf(e) {
+	if it.Branch() == valueOf(e) {
 		return fmt.Errorf("it is already on that branch")
 	}
-	it.Branch = valueOf(e)
+	it.Own().Branch = valueOf(e)
 	it.home.dropFaultsOf(e)
 	return nil
 }
@@ -468,13 +468,13 @@ func setItem(b *draftSession, it *entry, e session.Edit) (known bool, err error)
 		b.touched = true // every position of the session is made anew
 		return true, nil
 	case "agent_name":
-		it.Agent = value
+		it.Own().Agent = value
 		return true, nil
 	case session.FieldArchived:
 		b.dropFaultsOf(e) // what it held may be neither
 		return true, it.setArchived(value)
 	case "first_kept_entry":
-		it.KeptFrom, err = strconv.ParseInt(value, 10, 64)
+		it.Own().KeptFrom, err = strconv.ParseInt(value, 10, 64)
 		b.touched = true
 		return true, err
 	}

@@ -62,7 +62,7 @@ func TestWhatIsNotVerifiedIsRolledBack(t *testing.T) {
 		"an item is stored twice": func(tree *session.Tree) {
 			s := last(tree)
 			again := s.Items[len(s.Items)-1]
-			again.Table, again.Key, again.Role, again.Position = "", "new-x", session.User, again.Position+1
+			again.Own().Table, again.Key, again.Role, again.Position = "", "new-x", session.User, again.Position+1
 			again.Kind, again.Calls, again.Results, again.Body = session.Message, nil, nil, &session.Body{Text: "again"}
 			s.Items = append(s.Items, again)
 		},
@@ -72,7 +72,10 @@ func TestWhatIsNotVerifiedIsRolledBack(t *testing.T) {
 			a.Position, b.Position = b.Position, a.Position
 			*a, *b = *b, *a
 		},
-		"an agent gets another name": func(tree *session.Tree) { s := last(tree); s.Items[len(s.Items)-1].Agent = "nobody" },
+		"an agent gets another name": func(tree *session.Tree) {
+			s := last(tree)
+			s.Items[len(s.Items)-1].Own().Agent = "nobody"
+		},
 		"an item goes to another session": func(tree *session.Tree) {
 			from, to := last(tree), tree.Root()
 			it := from.Items[len(from.Items)-1]

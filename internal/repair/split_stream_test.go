@@ -112,10 +112,10 @@ func TestASplitStreamHasASessionForEveryCall(t *testing.T) {
 // oneRequest makes sure that a session holds one invocation, whole and in its order,
 // and the run of it: the request and the answer are those of the call.
 func oneRequest(t *rapid.T, s, shared *session.Session, words []string) {
-	run := s.Items[0].Invocation
+	run := s.Items[0].Invocation()
 	var want, got []session.Digest
 	for i := range shared.Items {
-		if shared.Items[i].Invocation == run {
+		if shared.Items[i].Invocation() == run {
 			want = append(want, shared.Items[i].Meaning)
 		}
 	}

@@ -372,7 +372,7 @@ func stateOf(tree *session.Tree) string {
 		}
 		for i := range s.Items {
 			it := &s.Items[i]
-			line("item %q %q %q %q %d %d %d %t %t %t", it.Table, it.Key, it.Agent, it.Branch, it.Position, it.KeptFrom, len(it.Results),
+			line("item %q %q %q %q %d %d %d %t %t %t", it.Table(), it.Key, it.Agent(), it.Branch(), it.Position, it.KeptFrom(), len(it.Results),
 				it.Text != 0, it.Flags.Has(session.Archived), it.Flags.Has(session.Unfinished))
 			for n := range it.Calls {
 				line("call %q %d", it.Calls[n].ID, it.Calls[n].Form)

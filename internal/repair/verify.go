@@ -106,7 +106,7 @@ func sameTexts(ctx context.Context, st store.Store, foretold *executed, stored *
 		items := got.Items
 		got.Items = nil
 		for i := range want.Items {
-			if ref := want.ItemRef(i); want.Items[i].Table == "" || isPart(ref) || foretold.edited.hasRecord(ref) {
+			if ref := want.ItemRef(i); want.Items[i].Table() == "" || isPart(ref) || foretold.edited.hasRecord(ref) {
 				got.Items = append(got.Items, items[i])
 				said = append(said, &want.Items[i])
 			}
@@ -151,7 +151,7 @@ func linesOf(it *session.Item) []string {
 // as the plan has it, where the store wraps it.
 func unwrappedItem(stored, want *session.Item) *session.Item {
 	it := *stored
-	if want.Table != "" || len(it.Results) != len(want.Results) {
+	if want.Table() != "" || len(it.Results) != len(want.Results) {
 		return &it
 	}
 	it.Results = slices.Clone(it.Results)
@@ -184,29 +184,29 @@ func itemTexts(it *session.Item) []string {
 // compared as text.
 func (v verification) itemDifference(want, got *session.Item, edited bool) string {
 	flags := session.Implicit | session.Archived | session.Blank | session.Skipped | session.Dangling
-	if want.Table != "" {
+	if want.Table() != "" {
 		flags |= session.Unfinished | session.BlankText | session.TrailingSpace | session.NullText | session.EmptyCalls
 	}
-	stored := want.Table != ""
+	stored := want.Table() != ""
 	part := isPart(session.Ref{Key: want.Key}) // a record of its own now
 	digests := stored && !edited && !part
 	for _, part := range []struct {
 		name string
 		same bool
 	}{
-		{"row", !stored || part || v.facts.CountsRows || want.Table == got.Table && want.Key == got.Key},
+		{"row", !stored || part || v.facts.CountsRows || want.Table() == got.Table() && want.Key == got.Key},
 		{"meaning", !digests || want.Meaning == got.Meaning},
 		{"position", v.facts.Renumbers || want.Position == got.Position},
 		{"kind", want.Kind == got.Kind},
 		{"role", want.Role == got.Role},
-		{"agent", want.Agent == got.Agent},
-		{"branch", want.Branch == got.Branch},
+		{"agent", want.Agent() == got.Agent()},
+		{"branch", want.Branch() == got.Branch()},
 		{"flags", want.Flags&flags == got.Flags&flags},
-		{"sub-session", want.Child == got.Child},
-		{"kept tail", want.KeptFrom == got.KeptFrom},
+		{"sub-session", want.Child() == got.Child()},
+		{"kept tail", want.KeptFrom() == got.KeptFrom()},
 		{"text", !digests || want.Text == got.Text},
 		{"calls", slices.EqualFunc(want.Calls, got.Calls, func(a, b session.Call) bool {
-			return a.ID == b.ID && a.Name == b.Name && a.Question == b.Question && (want.Table == "" || a.Form == b.Form)
+			return a.ID == b.ID && a.Name == b.Name && a.Question == b.Question && (want.Table() == "" || a.Form == b.Form)
 		})},
 		{"results", slices.EqualFunc(want.Results, got.Results, func(a, b session.Result) bool {
 			return a.CallID == b.CallID && (!digests || a.Digest == b.Digest) && a.IsError == b.IsError && a.Synthetic == b.Synthetic &&

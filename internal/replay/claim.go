@@ -98,7 +98,9 @@ func restrictKeys(some func(content) bool, keys func(content) []any) func(conten
 }
 
 // hasOtherChild reports whether two items refer to different sub-sessions.
-func hasOtherChild(a, b content) bool { return a.Child != b.Child && a.Child != "" && b.Child != "" }
+func hasOtherChild(a, b content) bool {
+	return a.Child() != b.Child() && a.Child() != "" && b.Child() != ""
+}
 
 // What two items can share:
 
@@ -142,7 +144,7 @@ func (it content) resultKeys() []any {
 func (it content) ownCallKeys() []any {
 	var keys []any
 	for i := range it.Calls {
-		keys = append(keys, shared{role: it.Role, agent: it.Agent, id: it.Calls[i].ID})
+		keys = append(keys, shared{role: it.Role, agent: it.Agent(), id: it.Calls[i].ID})
 	}
 	return keys
 }
@@ -161,10 +163,10 @@ type speaker struct {
 func (it content) speakerKeys() []any {
 	var keys []any
 	if it.Body.Text != "" {
-		keys = append(keys, speaker{it.Kind, it.Role, it.Agent, false, it.Body.Text}, speaker{it.Kind, it.Role, "", false, it.Body.Text})
+		keys = append(keys, speaker{it.Kind, it.Role, it.Agent(), false, it.Body.Text}, speaker{it.Kind, it.Role, "", false, it.Body.Text})
 	}
 	if len(it.Calls)+len(it.Results) == 0 {
-		keys = append(keys, speaker{it.Kind, it.Role, it.Agent, true, ""})
+		keys = append(keys, speaker{it.Kind, it.Role, it.Agent(), true, ""})
 	}
 	return keys
 }

@@ -106,7 +106,7 @@ func newComparer(recorded, stored *session.Tree, runtime *session.Runtime) *comp
 	for _, s := range recorded.Sessions {
 		for i := range s.Items {
 			if s.Items[i].Kind == session.SubSession {
-				complete[s.Items[i].Child] = true
+				complete[s.Items[i].Child()] = true
 			}
 		}
 	}
@@ -142,7 +142,7 @@ func (c *comparer) findRebuilt(s *session.Session, stored map[string]*session.Se
 	p := c.of[d.Session]
 	begin := p.match[d.Item] + 1
 	for j := begin; j < p.findClosing(d, begin, nil); j++ {
-		child := stored[p.rows[j].Child]
+		child := stored[p.rows[j].Child()]
 		if p.back[j] < 0 && !p.excused[j] && child != nil && IsRebuilt(child) && !differsFromCall(d, child) {
 			p.excused[j] = true
 			return child
@@ -328,7 +328,7 @@ func (c *comparer) listDifferences(trace *Trace) []Difference {
 			}
 		}
 		for j, before := range p.behindRows(isAny) {
-			if !p.isForeign(j) || explained[TreeItem{p.stored, j}] || p.rows[j].Kind == session.SubSession && background[p.rows[j].Child] {
+			if !p.isForeign(j) || explained[TreeItem{p.stored, j}] || p.rows[j].Kind == session.SubSession && background[p.rows[j].Child()] {
 				continue
 			}
 			rank := -1

@@ -99,7 +99,7 @@ func leakInto(rt *rapid.T, recorded *session.Tree, s *session.Session, want *str
 		for i := range child.Items {
 			it := child.Items[i]
 			if it.Kind == session.SubSession {
-				leak(recorded.Session(it.Child))
+				leak(recorded.Session(it.Child()))
 			}
 			if (it.Role == session.Assistant || it.Role == session.Tool) && rapid.Bool().Draw(rt, "leaks") {
 				fmt.Fprintln(want, s.ID, len(items))
@@ -110,7 +110,7 @@ func leakInto(rt *rapid.T, recorded *session.Tree, s *session.Session, want *str
 	}
 	for i := range s.Items {
 		if s.Items[i].Kind == session.SubSession {
-			leak(recorded.Session(s.Items[i].Child))
+			leak(recorded.Session(s.Items[i].Child()))
 		}
 		items = append(items, s.Items[i])
 	}
@@ -140,7 +140,7 @@ func TestOneChangeIsOneDifference(t *testing.T) {
 			return "misplaced " + s.ID
 		},
 		"add": func(_ *rapid.T, s *session.Session, i int) string {
-			it := session.Item{Role: session.Assistant, Agent: "stranger", Body: &session.Body{Text: "hello"}}
+			it := session.Item{Role: session.Assistant, Shared: &session.Shared{Agent: "stranger"}, Body: &session.Body{Text: "hello"}}
 			s.Items = slices.Insert(s.Items, max(i, 1), it)
 			return "foreign " + s.ID
 		},

@@ -251,7 +251,7 @@ func BenchmarkCompare(b *testing.B) {
 func flat(size int, flags session.Flags, text func(i int) int) *session.Tree {
 	s := &session.Session{ID: "P"}
 	for i := range size {
-		s.Items = append(s.Items, session.Item{Role: session.Assistant, Agent: "root", Flags: flags, Body: &session.Body{Text: fmt.Sprint(text(i), ".")}})
+		s.Items = append(s.Items, session.Item{Role: session.Assistant, Shared: &session.Shared{Agent: "root"}, Flags: flags, Body: &session.Body{Text: fmt.Sprint(text(i), ".")}})
 	}
 	return &session.Tree{Sessions: []*session.Session{s}}
 }

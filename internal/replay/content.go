@@ -53,10 +53,10 @@ func (it content) meaningDigest() session.Digest {
 		return 0
 	}
 	var m session.Meaning
-	m.Reset(it.Role, it.Agent)
+	m.Reset(it.Role, it.Agent())
 	m.AddMark(byte(it.Kind))
 	m.AddFlag(it.Flags.Has(session.Implicit))
-	m.AddTexts(it.Agent, it.Child, it.Body.Text, it.Body.Reasoning)
+	m.AddTexts(it.Agent(), it.Child(), it.Body.Text, it.Body.Reasoning)
 	for i := range it.Calls {
 		c := &it.Calls[i]
 		m.AddMark('c')
@@ -98,7 +98,7 @@ func standsFor(stored, recorded content) bool {
 	switch {
 	case stored.Kind != session.Message || recorded.Kind != session.Message || stored.Role != recorded.Role:
 		return false
-	case stored.Role != session.Tool && stored.Agent != recorded.Agent:
+	case stored.Role != session.Tool && stored.Agent() != recorded.Agent():
 		return false
 	case recorded.Flags.Has(session.Blank):
 		return true
@@ -154,7 +154,7 @@ func compareParts(recorded, stored content) []string {
 		name string
 		same bool
 	}{
-		{"agent", recorded.Agent == stored.Agent},
+		{"agent", recorded.Agent() == stored.Agent()},
 		{"implicit mark", recorded.Flags&session.Implicit == stored.Flags&session.Implicit},
 		{"text", part || retried || recorded.Body.Text == stored.Body.Text && sameTexts(recorded, stored)},
 		{Retried, !retried},
@@ -162,7 +162,7 @@ func compareParts(recorded, stored content) []string {
 		{"calls", part || slices.EqualFunc(recorded.Calls, stored.Calls, sameCall) && slices.Equal(callsAnswered(recorded.Item), callsAnswered(stored.Item))},
 		{"arguments", part || hasSamePrefix(recorded.Calls, stored.Calls, sameArguments)},
 		{"error mark", part || hasSamePrefix(recorded.Results, stored.Results, sameMark)},
-		{"sub-session", recorded.Child == stored.Child},
+		{"sub-session", recorded.Child() == stored.Child()},
 	}
 	var names []string
 	for _, p := range parts {

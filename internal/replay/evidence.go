@@ -82,8 +82,8 @@ func FirstAgent(c *session.Session) string {
 		return c.Agent
 	}
 	for i := range c.Items {
-		if c.Items[i].Agent != "" {
-			return c.Items[i].Agent
+		if c.Items[i].Agent() != "" {
+			return c.Items[i].Agent()
 		}
 	}
 	return ""

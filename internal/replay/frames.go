@@ -98,15 +98,15 @@ func (f *frames) findFrame(it *session.Item) *Frame {
 func (f *frames) climbFrames(it *session.Item, wanted func(*Frame) bool) *Frame {
 	running := f.top.innermostRunning(it)
 	for at := f.top; at != nil; at = at.Parent {
-		if at == running && (at.speaker == it.Agent || at.passed && at.Caller != it.Agent) && wanted(at) {
+		if at == running && (at.speaker == it.Agent() || at.passed && at.Caller != it.Agent()) && wanted(at) {
 			return at
 		}
 		for sibling := at; sibling != nil; sibling = sibling.next {
-			if sibling.Agent == it.Agent && !sibling.isOver(it) && wanted(sibling) {
+			if sibling.Agent == it.Agent() && !sibling.isOver(it) && wanted(sibling) {
 				return sibling
 			}
 		}
-		if at.Parent != nil && at.Caller == it.Agent && wanted(at.Parent) {
+		if at.Parent != nil && at.Caller == it.Agent() && wanted(at.Parent) {
 			return at.Parent
 		}
 	}
@@ -133,7 +133,7 @@ func (f *frames) findLostCalls(it *session.Item) (asked, around *Delegation) {
 			what := d.Call().Delegation
 			switch {
 			case d == f.root || d.Child != nil || !leaksIntoCaller(what) || !d.spansItem(it) || !isInSubtree(rs.Session, f.root.Child):
-			case asked == nil && what.Agent == it.Agent:
+			case asked == nil && what.Agent == it.Agent():
 				asked = d
 			case d.hasTimes() && !it.Time.IsZero():
 				around = d
@@ -184,14 +184,14 @@ func (f *frames) callFrame(d *Delegation) *Frame {
 // delegation calls.
 func (f *frames) openInnerFrame(it *session.Item, l *Leaked) {
 	if it.Role == session.Assistant {
-		l.Frame.speaker = it.Agent
+		l.Frame.speaker = it.Agent()
 		l.Frame.passed = slices.ContainsFunc(it.Calls, func(c session.Call) bool { return session.IsHandoff(c.Name) })
 	}
 	var first *Frame
 	for n := range slices.Backward(it.Calls) {
 		call := leakedCall{maker: l.Frame}
 		if d := it.Calls[n].Delegation; d != nil && leaksIntoCaller(d) {
-			call.opens = &Frame{Parent: l.Frame, Item: l.Item, Nth: n, Caller: it.Agent, Agent: d.Agent, next: first}
+			call.opens = &Frame{Parent: l.Frame, Item: l.Item, Nth: n, Caller: it.Agent(), Agent: d.Agent, next: first}
 			if stored := f.trace.findDelegation(l.Twin, n); stored != nil {
 				call.opens = f.callFrame(stored)
 				call.opens.Item = l.Item

@@ -80,7 +80,7 @@ func (p *pair) findClosing(d *Delegation, begin int, below []heard) int {
 // its caller's name, and nothing that a child said: that can have used the same id.
 func (p *pair) callerAnswers(d *Delegation, j int, below []heard) bool {
 	it := p.rows[j]
-	return it.Agent == d.Caller() && it.AnswersCall(d.Call().ID) &&
+	return it.Agent() == d.Caller() && it.AnswersCall(d.Call().ID) &&
 		!slices.ContainsFunc(below, func(h heard) bool { return h.content.key == it.key })
 }
 

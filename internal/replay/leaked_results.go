@@ -43,13 +43,13 @@ type claim struct {
 // isChilds goes from certain evidence to likely one. Where nothing tells, the
 // last result of the id is the opener's.
 func (c *claim) isChilds() bool {
-	foreign := c.it.Agent != "" && c.it.Agent != c.opener.Agent
+	foreign := c.it.Agent() != "" && c.it.Agent() != c.opener.Agent()
 	open, made := c.w.asked[c.id] > 0, c.w.made[c.id] > 0
 	switch {
 	case !open:
 		return made || foreign && (!c.isAwaited() || hasCopy(c.nextChild(), c.it))
 	case !foreign:
-		return made && c.it.Agent == "" && c.answeredAgain(c.waitsBesides())
+		return made && c.it.Agent() == "" && c.answeredAgain(c.waitsBesides())
 	case !c.canTakeOver():
 		return true
 	case hasCopy(c.nextChild(), c.it):
@@ -72,7 +72,7 @@ func (c *claim) isAwaited() bool {
 		switch {
 		case c.rs.Steps[j].Action == Skip:
 		case it.MakesCall(c.id):
-			open = late || it.Agent == c.it.Agent
+			open = late || it.Agent() == c.it.Agent()
 		case it.AnswersCall(c.id):
 			open = false
 		}
@@ -100,10 +100,10 @@ func (c *claim) nextChild() *session.Session {
 	for j := c.i + 1; j < len(c.rs.Session.Items); j++ {
 		it := &c.rs.Session.Items[j]
 		switch {
-		case it.Role == session.Tool && it.Agent == c.opener.Agent:
+		case it.Role == session.Tool && it.Agent() == c.opener.Agent():
 			return nil
 		case it.Kind == session.SubSession:
-			n := slices.IndexFunc(c.rs.Session.Children, func(s *session.Session) bool { return s.ID == it.Child })
+			n := slices.IndexFunc(c.rs.Session.Children, func(s *session.Session) bool { return s.ID == it.Child() })
 			if n < 0 {
 				return nil
 			}
@@ -134,8 +134,8 @@ func (c *claim) endsChild() bool {
 // isHeirOfLeaked reports whether the result carries the name of an agent that a
 // leaked call of the id asked, and no call of the opener.
 func (c *claim) isHeirOfLeaked() bool {
-	return c.w.heirs[heir{c.id, c.it.Agent}] && !slices.ContainsFunc(c.opener.Calls, func(call session.Call) bool {
-		return call.ID == c.id && call.Delegation != nil && call.Delegation.Agent == c.it.Agent
+	return c.w.heirs[heir{c.id, c.it.Agent()}] && !slices.ContainsFunc(c.opener.Calls, func(call session.Call) bool {
+		return call.ID == c.id && call.Delegation != nil && call.Delegation.Agent == c.it.Agent()
 	})
 }
 
@@ -156,7 +156,7 @@ func (c *claim) callerSpeaksNext() bool {
 // its result: an answer, or the result of a later call of the batch.
 func (c *claim) goesOn(it *session.Item) bool {
 	n := slices.IndexFunc(c.opener.Calls, func(call session.Call) bool { return call.ID == c.id })
-	return it.Agent == c.opener.Agent && (it.Role == session.Assistant ||
+	return it.Agent() == c.opener.Agent() && (it.Role == session.Assistant ||
 		slices.ContainsFunc(c.opener.Calls[n+1:], func(call session.Call) bool { return call.ID != c.id && it.AnswersCall(call.ID) }))
 }
 
@@ -177,7 +177,7 @@ func (c *claim) answeredAgain(asks bool) bool {
 		switch {
 		case it.Role == session.User && !it.Flags.Has(session.Implicit):
 			return false
-		case c.goesOn(it) && it.Agent != "":
+		case c.goesOn(it) && it.Agent() != "":
 			return false
 		case asks && it.MakesCall(c.id):
 			asked++

@@ -56,7 +56,7 @@ func markUndecidable(d *Delegation) {
 	for n := range d.Leaked {
 		l := &d.Leaked[n]
 		it := &d.Session.Items[l.Item]
-		l.Undecidable = l.Twin == nil && it.Agent == d.Caller() && !answersOther(it, makers)
+		l.Undecidable = l.Twin == nil && it.Agent() == d.Caller() && !answersOther(it, makers)
 		if l.Undecidable {
 			for _, c := range it.Calls {
 				makers[c.ID] = true
@@ -91,7 +91,7 @@ func (a *attribution) callOf(it *session.Item, i int) int {
 	if next < 0 { // the window outlived its calls: cannot be, but never fail
 		return len(calls) - 1
 	}
-	if calls[next].Child == nil || a.copies[next].has(it) || a.frames[next].hasAsked(it.Agent) {
+	if calls[next].Child == nil || a.copies[next].has(it) || a.frames[next].hasAsked(it.Agent()) {
 		return next
 	}
 	for _, n := range open {
@@ -204,7 +204,7 @@ func canLeak(it *session.Item) bool {
 // under another name can be the caller's own, which it then says in full.
 func (p *pair) standsForChild(stored, recorded content) bool {
 	stands := standsFor(stored, recorded)
-	if !stands || stored.Agent == recorded.Agent {
+	if !stands || stored.Agent() == recorded.Agent() {
 		return stands
 	}
 	if recorded.answer {

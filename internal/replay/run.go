@@ -89,7 +89,7 @@ func (p *pair) unbindRuns(l *limits) {
 func (p *pair) referenceKeys(list []content) []session.Digest {
 	keys := make([]session.Digest, len(list))
 	for i := range list {
-		if list[i].Kind == session.SubSession && list[i].Child != "" {
+		if list[i].Kind == session.SubSession && list[i].Child() != "" {
 			keys[i] = list[i].key
 		}
 	}

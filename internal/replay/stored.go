@@ -53,7 +53,7 @@ func walkSession(s *session.Session, known witness) (*Session, []*window) {
 		case leaked:
 			w.rs.Steps[i].Action = Skip
 		case isKnown:
-		case it.Home != "" && it.Home != s.ID && it.Home != session.HomeUnknown: // which the store itself tells
+		case it.Home() != "" && it.Home() != s.ID && it.Home() != session.HomeUnknown: // which the store itself tells
 			w.rs.Steps[i].Action = Skip
 		case it.Kind == session.SubSession:
 			if w.open != nil {
@@ -112,7 +112,7 @@ func (w *walker) takeAnswer(i int) {
 // complete, and a repair gives a rebuilt session nothing but its own items.
 func (w *walker) speaksAgain(i int) bool {
 	s := w.rs.Session
-	return w.told || IsRebuilt(s) || w.open.isOver() && s.Items[i].Agent == s.Items[w.open.opener].Agent
+	return w.told || IsRebuilt(s) || w.open.isOver() && s.Items[i].Agent() == s.Items[w.open.opener].Agent()
 }
 
 // takeResult takes the tool item at index i.
@@ -206,7 +206,7 @@ func linkChildren(tree *session.Tree, trace *Trace, windows [][]*window, known m
 		l.byID[s.ID] = s
 		for i := range s.Items {
 			if s.Items[i].Kind == session.SubSession {
-				l.referenced[s.Items[i].Child] = true
+				l.referenced[s.Items[i].Child()] = true
 			}
 		}
 	}
@@ -252,7 +252,7 @@ func (l *linker) listReferences(s *session.Session) []reference {
 		if s.Items[i].Kind != session.SubSession {
 			continue
 		}
-		if c := l.byID[s.Items[i].Child]; c != nil && c != s {
+		if c := l.byID[s.Items[i].Child()]; c != nil && c != s {
 			list = append(list, reference{i, c})
 		}
 	}
@@ -327,7 +327,7 @@ func (w *window) callStretch(n int, refs []reference) (from, to int) {
 func (d *Delegation) lastItem(refs []reference) int {
 	agent := ""
 	if d.Result >= 0 {
-		agent = d.Session.Items[d.Result].Agent
+		agent = d.Session.Items[d.Result].Agent()
 	}
 	if agent != "" && agent != d.Caller() && slices.ContainsFunc(refs, func(r reference) bool {
 		return r.item == d.Result+1 && !contradictsCall(d, r.child)

@@ -123,7 +123,7 @@ func (d *Delegation) Outcome() *session.Result {
 }
 
 // Caller is the agent that made the call.
-func (d *Delegation) Caller() string { return d.Session.Items[d.Item].Agent }
+func (d *Delegation) Caller() string { return d.Session.Items[d.Item].Agent() }
 
 // Leaked is one item that stands in a session although a child produced it.
 type Leaked struct {

@@ -61,7 +61,7 @@ func BenchmarkRules(b *testing.B) {
 func sessionOf(items []session.Item) *session.Session {
 	s := &session.Session{ID: "P", Items: items}
 	for i := range items {
-		items[i].Table, items[i].Key, items[i].Position = "items", strconv.Itoa(i), int64(i)
+		items[i].Own().Table, items[i].Key, items[i].Position = "items", strconv.Itoa(i), int64(i)
 	}
 	return s
 }
@@ -71,7 +71,7 @@ func says(role session.Role) session.Item {
 }
 
 func callsTool(ids ...string) session.Item {
-	it := session.Item{Role: session.Assistant, Agent: "root"}
+	it := session.Item{Role: session.Assistant, Shared: &session.Shared{Agent: "root"}}
 	for _, id := range ids {
 		it.Calls = append(it.Calls, session.Call{ID: id, Name: "shell"})
 	}
@@ -80,7 +80,7 @@ func callsTool(ids ...string) session.Item {
 
 func answers(id string) session.Item {
 	text := session.DigestOf("done")
-	return session.Item{Role: session.Tool, Agent: "root", Text: text, Results: []session.Result{{CallID: id, Digest: text}}}
+	return session.Item{Role: session.Tool, Shared: &session.Shared{Agent: "root"}, Text: text, Results: []session.Result{{CallID: id, Digest: text}}}
 }
 
 // healthy is questions, calls with their results, and answers.

@@ -20,7 +20,7 @@ func madeBy(model string) func(*session.Tree) {
 	return func(tree *session.Tree) {
 		for i := range tree.Root().Items {
 			if it := &tree.Root().Items[i]; it.Role == session.Assistant {
-				it.Model = model
+				it.Own().Model = model
 			}
 		}
 	}

@@ -23,11 +23,10 @@ func labelled(t *rapid.T, segments ...string) *session.Session {
 	})
 	for n := rapid.IntRange(0, 12).Draw(t, "items"); n > 0; n-- {
 		it := session.Item{
-			Table: "items", Key: fmt.Sprint(n), Role: session.Assistant, Agent: "root", Text: 1,
-			Branch: label.Draw(t, "branch"), Invocation: rapid.SampledFrom([]string{"1", "2"}).Draw(t, "run"),
+			Shared: &session.Shared{Table: "items", Agent: "root", Branch: label.Draw(t, "branch"), Invocation: rapid.SampledFrom([]string{"1", "2"}).Draw(t, "run")}, Key: fmt.Sprint(n), Role: session.Assistant, Text: 1,
 		}
 		if rapid.IntRange(0, 5).Draw(t, "user") == 0 {
-			it.Role, it.Agent = session.User, ""
+			it.Role, it.Own().Agent = session.User, ""
 		}
 		s.Items = append(s.Items, it)
 	}
@@ -57,7 +56,7 @@ func TestGapsAreWhatLaterAgentsCannotSee(t *testing.T) {
 		segments := [][]string{{"p", "a", "b"}, {"p1", "p2", "a", "b@1", ""}}
 		s := labelled(t, rapid.SampledFrom(segments).Draw(t, "names")...)
 		store := &session.Store{Reader: session.Reader{ForeignText: rapid.Bool().Draw(t, "foreign text")}}
-		paired := !slices.ContainsFunc(s.Items, func(it session.Item) bool { return retoldText(&it) && strings.Count(it.Branch, ".")%2 == 0 })
+		paired := !slices.ContainsFunc(s.Items, func(it session.Item) bool { return retoldText(&it) && strings.Count(it.Branch(), ".")%2 == 0 })
 		var want []int
 		for x := range s.Items {
 			for y := x + 1; y < len(s.Items); y++ {
@@ -75,18 +74,18 @@ func TestGapsAreWhatLaterAgentsCannotSee(t *testing.T) {
 
 // retoldText reports whether a gap is looked for behind an item.
 func retoldText(it *session.Item) bool {
-	return it.Role == session.Assistant && it.Branch != "" && !strings.Contains(it.Branch, "@") && !slices.Contains(strings.Split(it.Branch, "."), "")
+	return it.Role == session.Assistant && it.Branch() != "" && !strings.Contains(it.Branch(), "@") && !slices.Contains(strings.Split(it.Branch(), "."), "")
 }
 
 func gap(s *session.Session, x, y int, paired, foreign bool) bool {
 	a, b := &s.Items[x], &s.Items[y]
-	if !retoldText(a) || !retoldText(b) || a.Invocation != b.Invocation || sees(b.Branch, a.Branch) {
+	if !retoldText(a) || !retoldText(b) || a.Invocation() != b.Invocation() || sees(b.Branch(), a.Branch()) {
 		return false
 	}
-	if sees(a.Branch, b.Branch) {
+	if sees(a.Branch(), b.Branch()) {
 		return foreign
 	}
-	from, to := strings.Split(a.Branch, "."), strings.Split(b.Branch, ".")
+	from, to := strings.Split(a.Branch(), "."), strings.Split(b.Branch(), ".")
 	depth := 0
 	for from[depth] == to[depth] {
 		depth++
@@ -98,7 +97,7 @@ func gap(s *session.Session, x, y int, paired, foreign bool) bool {
 		return false
 	}
 	below := func(it *session.Item, path []string) bool {
-		return retoldText(it) && it.Invocation == a.Invocation && strings.HasPrefix(it.Branch, strings.Join(path[:depth+1], ".")+".")
+		return retoldText(it) && it.Invocation() == a.Invocation() && strings.HasPrefix(it.Branch(), strings.Join(path[:depth+1], ".")+".")
 	}
 	for i := range s.Items {
 		if i > y && below(&s.Items[i], from) || i < x && below(&s.Items[i], to) {
@@ -119,8 +118,8 @@ func again(s *session.Session, x, y int, parallel []string) bool {
 	level, inside := strings.Join(parallel[:len(parallel)-1], "."), strings.Join(parallel, ".")+"."
 	for z := x + 1; z < y; z++ {
 		it := &s.Items[z]
-		speaks := retoldText(it) || it.Role == session.Assistant && it.Branch == ""
-		if speaks && it.Invocation == s.Items[x].Invocation && sees(it.Branch, level) && (it.Branch != "" || level == "") && !strings.HasPrefix(it.Branch, inside) {
+		speaks := retoldText(it) || it.Role == session.Assistant && it.Branch() == ""
+		if speaks && it.Invocation() == s.Items[x].Invocation() && sees(it.Branch(), level) && (it.Branch() != "" || level == "") && !strings.HasPrefix(it.Branch(), inside) {
 			return true
 		}
 	}
@@ -140,13 +139,13 @@ func TestPrefixPairsAreFoundInAnyOrder(t *testing.T) {
 		for x, a := range s.Items {
 			pair, leak := false, map[string][]int{}
 			for y, b := range s.Items {
-				if !beginsWithin(b.Branch, a.Branch) {
+				if !beginsWithin(b.Branch(), a.Branch()) {
 					continue
 				}
-				key := a.Branch + " " + b.Branch
+				key := a.Branch() + " " + b.Branch()
 				pair = true
 				for z, c := range s.Items {
-					if store.PrefixReaders != "" && c.Branch == a.Branch && z < y && b.Role == session.Assistant && !slices.Contains(leak[key], z) {
+					if store.PrefixReaders != "" && c.Branch() == a.Branch() && z < y && b.Role == session.Assistant && !slices.Contains(leak[key], z) {
 						leak[key] = append(leak[key], z)
 					}
 				}
@@ -191,11 +190,11 @@ func TestPatternsAreWhatLikeReadsOtherwise(t *testing.T) {
 		s := labelled(t, "a_b", "aXb", "axb", "_", "é", "A_B", "c%", `d\`, "dd", "B")
 		var want []int
 		for i, it := range s.Items {
-			odd := strings.ContainsAny(it.Branch, `%\`)
+			odd := strings.ContainsAny(it.Branch(), `%\`)
 			for _, other := range s.Items {
 				// What is below the other branch is asked, too.
-				odd = odd || it.Branch != "" && other.Branch != "" &&
-					like(other.Branch+".", it.Branch+".%") && other.Branch != it.Branch && !strings.HasPrefix(other.Branch, it.Branch+".")
+				odd = odd || it.Branch() != "" && other.Branch() != "" &&
+					like(other.Branch()+".", it.Branch()+".%") && other.Branch() != it.Branch() && !strings.HasPrefix(other.Branch(), it.Branch()+".")
 			}
 			if odd {
 				want = append(want, i)
@@ -219,7 +218,7 @@ func like(text, pattern string) bool {
 func branchesOf(s *session.Session) string {
 	var b strings.Builder
 	for i := range s.Items {
-		fmt.Fprintf(&b, "%d %s %q run %s\n", i, s.Items[i].Role, s.Items[i].Branch, s.Items[i].Invocation)
+		fmt.Fprintf(&b, "%d %s %q run %s\n", i, s.Items[i].Role, s.Items[i].Branch(), s.Items[i].Invocation())
 	}
 	return b.String()
 }
@@ -230,11 +229,11 @@ func TestARepairOfBranchesSettles(t *testing.T) {
 		s := labelled(t, "orch", "orchestra", "root", "")
 		s.Agents = []string{"root", "orchestra"}
 		for i := range s.Items {
-			if s.Items[i].Agent != "" {
-				s.Items[i].Agent = rapid.SampledFrom([]string{"root", "orchestra"}).Draw(t, "agent")
+			if s.Items[i].Agent() != "" {
+				s.Items[i].Own().Agent = rapid.SampledFrom([]string{"root", "orchestra"}).Draw(t, "agent")
 			}
 			if rapid.IntRange(0, 4).Draw(t, "summary") == 0 {
-				s.Items[i].Kind, s.Items[i].Role, s.Items[i].Agent = session.Summary, session.NoRole, ""
+				s.Items[i].Kind, s.Items[i].Role, s.Items[i].Own().Agent = session.Summary, session.NoRole, ""
 			}
 		}
 		store := &session.Store{Reader: session.Reader{RootSummaries: rapid.Bool().Draw(t, "root summaries")}}

@@ -54,7 +54,7 @@ func recordedTree(t *testing.T, notation string) *session.Tree {
 	tree := treetest.Tree(t, notation)
 	for _, s := range tree.Sessions {
 		for i := range s.Items {
-			s.Items[i].Table = "events"
+			s.Items[i].Own().Table = "events"
 		}
 	}
 	return tree

@@ -52,22 +52,22 @@ func (s *Subject) itemWriter() func(*session.Item) string {
 	agents := true
 	for i := range s.Items {
 		it := &s.Items[i]
-		agents = agents && it.Invocation == "" && it.Branch == "" && !slices.ContainsFunc(it.Calls, func(c session.Call) bool {
+		agents = agents && it.Invocation() == "" && it.Branch() == "" && !slices.ContainsFunc(it.Calls, func(c session.Call) bool {
 			return c.Delegation != nil || session.IsHandoff(c.Name)
 		})
 	}
 	return func(it *session.Item) string {
 		if agents {
-			return it.Agent
+			return it.Agent()
 		}
-		return it.Invocation
+		return it.Invocation()
 	}
 }
 
 // isByUser reports whether a person said it: a message, or the answer to what an agent
 // asked.
 func isByUser(it *session.Item) bool {
-	return it.Role == session.User || it.Role == session.Tool && (it.Agent == "" || it.Agent == session.User.String())
+	return it.Role == session.User || it.Role == session.Tool && (it.Agent() == "" || it.Agent() == session.User.String())
 }
 
 // wentBack reports whether a message at a turn is older than the one before it.

@@ -32,12 +32,12 @@ func ListInvocations(s *session.Session) []*Invocation {
 	byID := map[string]*Invocation{}
 	for i := range s.Items {
 		it := &s.Items[i]
-		if it.Invocation == "" {
+		if it.Invocation() == "" {
 			continue
 		}
-		v := byID[it.Invocation]
+		v := byID[it.Invocation()]
 		if v == nil {
-			v = &Invocation{ID: it.Invocation}
+			v = &Invocation{ID: it.Invocation()}
 			byID[v.ID], list = v, append(list, v)
 		}
 		v.addItem(it, i)

@@ -31,7 +31,7 @@ func (c *LostChild) explainsDifference(d *replay.Difference) bool {
 		return true
 	}
 	it := RecordedItem(d)
-	return it.Kind == session.SubSession && it.Child == c.Sessions[0].ID && !c.Uncalled
+	return it.Kind == session.SubSession && it.Child() == c.Sessions[0].ID && !c.Uncalled
 }
 
 // lostChildren are the outermost ones, by session of the recording.

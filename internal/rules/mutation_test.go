@@ -54,11 +54,11 @@ func treeOf(list []said) *session.Tree {
 	s := &session.Session{ID: "P", Thinking: session.No}
 	for i, m := range list {
 		it := session.Item{
-			Table: "items", Key: fmt.Sprint(i), Position: int64(i), Role: m.role, Agent: "root",
+			Shared: &session.Shared{Table: "items", Agent: "root"}, Key: fmt.Sprint(i), Position: int64(i), Role: m.role,
 			Calls: slices.Clone(m.calls), Text: session.DigestOf(m.text), Body: &session.Body{Text: m.text},
 		}
 		if m.role == session.User || m.role == session.System {
-			it.Agent = ""
+			it.Own().Agent = ""
 		}
 		for n := range it.Calls {
 			if it.Calls[n].Args == "{" {
@@ -78,7 +78,7 @@ func treeOf(list []said) *session.Tree {
 			it.Flags |= session.Blank
 		}
 		meaning := session.Meaning{}
-		meaning.Reset(it.Role, it.Agent)
+		meaning.Reset(it.Role, it.Agent())
 		meaning.AddDigest(session.DigestOf(m.show()))
 		it.Meaning = meaning.Digest()
 		s.Items = append(s.Items, it)

@@ -18,7 +18,7 @@ func mixed() *rapid.Generator[*session.Tree] {
 		s := &session.Session{ID: "P", Model: "anthropic/claude", Thinking: session.No}
 		for n := range rapid.IntRange(0, 8).Draw(t, "messages") {
 			it := session.Item{
-				Table: "items", Key: fmt.Sprint(n), Position: int64(n), Role: session.Role(rapid.IntRange(1, 3).Draw(t, "role")),
+				Shared: &session.Shared{Table: "items"}, Key: fmt.Sprint(n), Position: int64(n), Role: session.Role(rapid.IntRange(1, 3).Draw(t, "role")),
 				Body: &session.Body{Raw: []byte(fmt.Sprint("record ", n))},
 			}
 			if it.Role != session.Tool && rapid.Bool().Draw(t, "speaks") {

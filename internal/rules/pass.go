@@ -166,7 +166,7 @@ func (p *Pass) isClosed(s *session.Session) bool {
 
 // FindItem starts a finding at an item, with the rule's own severity.
 func (p *Pass) FindItem(s *session.Session, item int) Finding {
-	return Finding{Defect: Defect{Severity: p.Rule.Severity, Place: s.ItemPlace(item), Agent: s.Items[item].Agent}, Session: s, Ref: s.ItemRef(item)}
+	return Finding{Defect: Defect{Severity: p.Rule.Severity, Place: s.ItemPlace(item), Agent: s.Items[item].Agent()}, Session: s, Ref: s.ItemRef(item)}
 }
 
 // FindItems starts the one finding about several items, of which there is at least one.
@@ -265,7 +265,7 @@ func SetDefault(found *Finding, f *session.Fault, safety Safety) {
 // the one that the session's own record names.
 func lastModel(s *session.Session, rs *replay.Session) string {
 	for i := len(s.Items) - 1; i >= 0; i-- {
-		if m := s.Items[i].Model; m != "" && rs.Steps[i].Action == replay.Persist {
+		if m := s.Items[i].Model(); m != "" && rs.Steps[i].Action == replay.Persist {
 			return m
 		}
 	}

@@ -35,7 +35,7 @@ func BenchmarkPassages(b *testing.B) {
 func repeating(children int, before bool) *session.Tree {
 	const chorus = "over and over "
 	says := func(role session.Role, agent, text string) session.Item {
-		return session.Item{Role: role, Agent: agent, Text: session.DigestOf(text), Meaning: session.DigestOf(agent + text), Body: &session.Body{Text: text}}
+		return session.Item{Role: role, Shared: &session.Shared{Agent: agent}, Text: session.DigestOf(text), Meaning: session.DigestOf(agent + text), Body: &session.Body{Text: text}}
 	}
 	history := says(session.Assistant, "root", strings.Repeat(chorus, 10*children))
 	parent := []session.Item{says(session.User, "", "go")}
@@ -47,7 +47,7 @@ func repeating(children int, before bool) *session.Tree {
 		call := session.Call{ID: "T" + strconv.Itoa(n), Name: "transfer_task", Args: task, Delegation: &session.Delegation{
 			Agent: "worker", Task: session.DigestOf(task), Child: "C" + strconv.Itoa(n), Blocking: true,
 		}}
-		parent = append(parent, session.Item{Role: session.Assistant, Agent: "root", Calls: []session.Call{call}, Body: &session.Body{}})
+		parent = append(parent, session.Item{Role: session.Assistant, Shared: &session.Shared{Agent: "root"}, Calls: []session.Call{call}, Body: &session.Body{}})
 	}
 	if !before {
 		parent = append(parent, history)

@@ -19,7 +19,7 @@ func ItemName(s *session.Session, item int) string {
 	var name string
 	switch {
 	case it.Kind == session.SubSession:
-		name = "the reference to sub-session " + ShortID(it.Child)
+		name = "the reference to sub-session " + ShortID(it.Child())
 	case it.Kind == session.Summary:
 		name = "a summary"
 	case it.Kind == session.Other && HidesMessages(s):
@@ -28,8 +28,8 @@ func ItemName(s *session.Session, item int) string {
 		name = "a record that is not sent to a model"
 	case it.Role == session.Tool && len(it.Results) > 0:
 		name = "the result of " + JoinWords(lists.MapEach(it.Results, func(r session.Result) string { return "call " + r.CallID }))
-	case it.Agent != "":
-		name = "a message of " + QuoteText(it.Agent)
+	case it.Agent() != "":
+		name = "a message of " + QuoteText(it.Agent())
 	case it.Role == session.User:
 		name = "a message of the user"
 	case it.Role == session.System:
@@ -52,7 +52,7 @@ func ItemNames(run []replay.Difference, name func(*replay.Difference) string) st
 // part of its sub-session. Of a stored item it must not be asked: a store's table may
 // have any name, also that of a recording's items.
 func AtLine(it *session.Item) string {
-	if it.Table != recording.Table {
+	if it.Table() != recording.Table {
 		return ""
 	}
 	return " (line " + it.Key + ")"

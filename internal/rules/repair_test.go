@@ -86,7 +86,7 @@ func checkHomes(t *rapid.T, after *session.Tree, healthy *session.Tree, leaky tr
 // holder is the session that has an item, nil when none has.
 func holder(tree *session.Tree, item session.Ref) *session.Session {
 	for _, s := range tree.Sessions {
-		if slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Table == item.Table && it.Key == item.Key }) {
+		if slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Table() == item.Table && it.Key == item.Key }) {
 			return s
 		}
 	}
@@ -106,7 +106,7 @@ func rowsOf(root *session.Session, leaks []treetest.Leak) []session.Ref {
 func times(s *session.Session) string {
 	var list []string
 	for i := range s.Items {
-		if t := s.Items[i].Time; !t.IsZero() && s.Items[i].Table != "" {
+		if t := s.Items[i].Time; !t.IsZero() && s.Items[i].Table() != "" {
 			list = append(list, fmt.Sprintf("%03.0f", t.Sub(treetest.Start).Seconds()))
 		}
 	}
@@ -119,7 +119,7 @@ func dump(sessions []*session.Session) string {
 		text += fmt.Sprintf("%s below %q:", s.ID, s.Parent)
 		for i := range s.Items {
 			it := &s.Items[i]
-			text += fmt.Sprintf(" [%s %s%s", it.Role, it.Agent, it.Child)
+			text += fmt.Sprintf(" [%s %s%s", it.Role, it.Agent(), it.Child())
 			for _, c := range it.Calls {
 				text += " call " + c.ID
 			}

@@ -85,7 +85,7 @@ P
   root "ok"`,
 			tweak: func(tree *session.Tree) {
 				for _, i := range []int{1, 4, 5} {
-					tree.Root().Items[i].Home, tree.Root().Items[i].Copied = "P", true
+					tree.Root().Items[i].Own().Home, tree.Root().Items[i].Copied = "P", true
 				}
 			},
 			want: `

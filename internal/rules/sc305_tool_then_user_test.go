@@ -80,7 +80,7 @@ P
 			profile: "mistral",
 			tweak: func(tree *session.Tree) {
 				it := &tree.Root().Items[2]
-				it.Role, it.Agent, it.Text = session.User, "", 0
+				it.Role, it.Own().Agent, it.Text = session.User, "", 0
 			},
 		},
 		{

@@ -48,7 +48,7 @@ P
   root "x" skipped
   user`, tweak: func(tree *session.Tree) {
 			s := tree.Root()
-			s.Items[1].Refusal = session.RefusalOf(422, `{"error":{"message":"the moon \"M\" is in the way","code":7}}`)
+			s.Items[1].Own().Refusal = session.RefusalOf(422, `{"error":{"message":"the moon \"M\" is in the way","code":7}}`)
 			s.Items = append(s.Items, s.Items[1])
 			s.Items[3].Key = "9"
 		}, want: "SC309 error P.1,3", says: `It said: the moon "M" is in the way.`},

@@ -13,7 +13,7 @@ func TestSC504ThinkingForeign(t *testing.T) {
 	through := func(answer, next string) func(*session.Tree) {
 		return func(tree *session.Tree) {
 			items := tree.Root().Items
-			items[1].Provider, items[len(items)-1].Provider = answer, next
+			items[1].Own().Provider, items[len(items)-1].Own().Provider = answer, next
 		}
 	}
 	runCases(t, []ruleCase{

@@ -295,7 +295,7 @@ func TestStrays(t *testing.T) {
 		return func(tree *session.Tree) {
 			for _, i := range items {
 				it := &tree.Root().Items[i]
-				it.Home, it.Copied, it.Flags = "C", copied, it.Flags|session.Archived
+				it.Own().Home, it.Copied, it.Flags = "C", copied, it.Flags|session.Archived
 			}
 		}
 	}

@@ -144,7 +144,9 @@ P
   root "away"
   root <T1=GONE
   root "fine"`,
-			tweak: func(tree *session.Tree) { tree.Root().Items[2].Home = "GONE" },
+			tweak: func(tree *session.Tree) {
+				tree.Root().Items[2].Own().Home = "GONE"
+			},
 			want: `
 				SC703 error P.2
 				lossless: split new1 from P for T1 of P.1; move P.2 to new1 at start

@@ -40,7 +40,7 @@ C<P agent=worker
   user "q"
   worker "done"`,
 			tweak: func(tree *session.Tree) {
-				tree.Session("C").Items[1].Home, tree.Session("C").Items[1].Copied = "P", true
+				tree.Session("C").Items[1].Own().Home, tree.Session("C").Items[1].Copied = "P", true
 			},
 			want: `
 				SC708 warning C.1

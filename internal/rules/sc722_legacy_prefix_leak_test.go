@@ -85,7 +85,7 @@ P
 func bySegments(but string) func(*session.Tree) {
 	return func(tree *session.Tree) {
 		for i := range tree.Root().Items {
-			if it := &tree.Root().Items[i]; it.Branch != "" && it.Branch != but {
+			if it := &tree.Root().Items[i]; it.Branch() != "" && it.Branch() != but {
 				it.Flags |= session.BySegments
 			}
 		}

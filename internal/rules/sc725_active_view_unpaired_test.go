@@ -30,7 +30,7 @@ func TestSC725ActiveViewUnpaired(t *testing.T) {
 	onBranch := func(items ...int) func(*session.Tree) {
 		return func(tree *session.Tree) {
 			for _, i := range items {
-				tree.Root().Items[i].Branch = "orch.worker"
+				tree.Root().Items[i].Own().Branch = "orch.worker"
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func workspaces(of map[string]string) func(*session.Tree) {
 // output gives an item a file.
 func output(tree *session.Tree, id string, item int, o session.Output) {
 	it := &tree.Session(id).Items[item]
-	it.Outputs = append(it.Outputs, o)
+	it.SetOutputs(append(it.Outputs(), o))
 }
 
 // args gives the first call of an item its arguments.
@@ -174,7 +174,7 @@ P
 			name: "a branch below the other, whose agent waits", only: "SC807", store: branches, tree: side,
 			tweak: func(tree *session.Tree) {
 				for _, i := range []int{1, 3} {
-					tree.Root().Items[i].Branch = "par"
+					tree.Root().Items[i].Own().Branch = "par"
 				}
 			},
 		},

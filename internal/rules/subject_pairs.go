@@ -133,14 +133,14 @@ func (p *Pass) explainPairs(s *Subject) {
 		for _, o := range p.Tree.Sessions {
 			for i := range o.Items {
 				it := &o.Items[i]
-				if it.Home == "" || it.Home == o.ID || it.Copied {
+				if it.Home() == "" || it.Home() == o.ID || it.Copied {
 					continue
 				}
 				for n := range it.Calls {
-					p.astray[[2]string{it.Home, it.Calls[n].ID}] = true
+					p.astray[[2]string{it.Home(), it.Calls[n].ID}] = true
 				}
 				for n := range it.Results {
-					p.astray[[2]string{it.Home, it.Results[n].CallID}] = true
+					p.astray[[2]string{it.Home(), it.Results[n].CallID}] = true
 				}
 			}
 		}

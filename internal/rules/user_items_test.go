@@ -10,7 +10,7 @@ func inUserItems(items ...int) func(*session.Tree) {
 	return func(tree *session.Tree) {
 		for _, i := range items {
 			it := &tree.Root().Items[i]
-			it.Role, it.Agent, it.Text = session.User, "", 0
+			it.Role, it.Own().Agent, it.Text = session.User, "", 0
 		}
 	}
 }

@@ -126,7 +126,7 @@ func (v *vector) left() []vectorMessage {
 func conversation(messages []vectorMessage) *session.Session {
 	s := &session.Session{ID: "P"}
 	add := func(it session.Item) {
-		it.Table, it.Key, it.Position = "items", fmt.Sprint(len(s.Items)), int64(len(s.Items))
+		it.Own().Table, it.Key, it.Position = "items", fmt.Sprint(len(s.Items)), int64(len(s.Items))
 		it.Body = &session.Body{Text: it.Body.Text}
 		it.Text = session.DigestOf(it.Body.Text)
 		it.Flags = flagsOf(&it)
@@ -260,7 +260,7 @@ func TestVectorsOfTrees(t *testing.T) {
 				after, _ := repaired(t, &session.Store{}, treetest.Tree(t, v.notation()))
 				var got []string
 				for i := range after.Root().Items {
-					got = append(got, after.Root().Items[i].Branch)
+					got = append(got, after.Root().Items[i].Branch())
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("after the repair, want the branches (-), got (+):\n%s", diff)

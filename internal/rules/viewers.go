@@ -69,7 +69,7 @@ func (p *Pass) splitViewers(s *Subject) []*Subject {
 func (p *Pass) splitBranches(s *Subject) []*Subject {
 	at := map[string][]int{}
 	for i := range s.Items {
-		for _, name := range branch.ParseLabel(s.Items[i].Branch).Names {
+		for _, name := range branch.ParseLabel(s.Items[i].Branch()).Names {
 			at[name] = append(at[name], i)
 		}
 	}
@@ -129,7 +129,7 @@ func (s *Subject) ShowHalf(title string, is func(*session.Item) bool) (fix Fix, 
 		return fix, false
 	}
 	for i := range s.Whole.Items {
-		names := branch.ParseLabel(s.Whole.Items[i].Branch).Names
+		names := branch.ParseLabel(s.Whole.Items[i].Branch()).Names
 		if names == nil || !is(&s.Whole.Items[i]) || slices.Contains(names, s.who.branch) {
 			continue
 		}
@@ -160,17 +160,17 @@ func (p *Pass) itemOwners(s *Subject) (of []int, list []Viewer) {
 		if !it.OnWire() && !it.Flags.Has(session.Archived) {
 			continue
 		}
-		v := Viewer{branch: it.Branch, Scope: it.Scope}
+		v := Viewer{branch: it.Branch(), Scope: it.Scope()}
 		if p.Store.ForeignText {
-			v.Agent = it.Agent
+			v.Agent = it.Agent()
 		}
-		if it.IsAnswer() && (it.Agent == "" || !p.Store.LastResult) {
+		if it.IsAnswer() && (it.Agent() == "" || !p.Store.LastResult) {
 			if caller := p.askedViewer(it, v, callers, list); caller >= 0 {
 				of[i] = caller
 				continue
 			}
 		}
-		if it.Role != session.Assistant && (!it.IsAnswer() || p.Store.ForeignText && it.Agent == "") {
+		if it.Role != session.Assistant && (!it.IsAnswer() || p.Store.ForeignText && it.Agent() == "") {
 			continue
 		}
 		number, known := numbers[v]
@@ -199,7 +199,7 @@ func (p *Pass) askedViewer(it *session.Item, own Viewer, callers map[string][]in
 			}
 		}
 		for _, v := range slices.Backward(made) {
-			shown, _ := model.Visible(branch.Viewer{Label: list[v].branch, Scope: list[v].Scope}, branch.Event{Label: it.Branch, Scope: it.Scope})
+			shown, _ := model.Visible(branch.Viewer{Label: list[v].branch, Scope: list[v].Scope}, branch.Event{Label: it.Branch(), Scope: it.Scope()})
 			if shown {
 				return v
 			}
@@ -273,7 +273,7 @@ func (p *Pass) shownItems(s *Subject, who Viewer, of []int, own int) []int {
 // answersAsUser reports whether an item is what the user answered to calls: it is a text for nobody,
 // and answers all calls that have its id.
 func (p *Pass) answersAsUser(it *session.Item) bool {
-	return p.Store.ForeignText && p.Store.GathersResults && it.IsAnswer() && it.Agent == ""
+	return p.Store.ForeignText && p.Store.GathersResults && it.IsAnswer() && it.Agent() == ""
 }
 
 // Reader is the model by which the store's own reader shows events.
@@ -287,7 +287,7 @@ func ReaderOf(st *session.Store, model string) branch.Model {
 // EventOf is an item as models of branches see it.
 func EventOf(s *session.Session, i int) branch.Event {
 	it := &s.Items[i]
-	return branch.Event{Label: it.Branch, Invocation: it.Invocation, Session: s.ID, Scope: it.Scope, Node: it.Node}
+	return branch.Event{Label: it.Branch(), Invocation: it.Invocation(), Session: s.ID, Scope: it.Scope(), Node: it.Node()}
 }
 
 // nextIndexes says of each item which one of those that is comes at it or next behind it;
@@ -305,7 +305,7 @@ func nextIndexes(s *Subject, is func(*session.Item) bool) []int {
 }
 
 // isInRoot reports whether an item is a message without a branch.
-func isInRoot(it *session.Item) bool { return it.Branch == "" && it.OnWire() }
+func isInRoot(it *session.Item) bool { return it.Branch() == "" && it.OnWire() }
 
 // addInterruptions adds to the items of a viewer one of what others said in each gap,
 // and behind the last.
@@ -330,13 +330,20 @@ func (p *Pass) newListener(s *Subject, at, of []int, own int, sketched bool) *Su
 	heard := *s.Session
 	heard.Children, heard.IndexRefs, heard.Faults = nil, nil, nil
 	heard.Items = make([]session.Item, len(at))
+	var told, retold *session.Shared // what the last item that was retold shared, and what it shares now
 	for n, i := range at {
 		heard.Items[n] = s.Items[i]
 		if (p.Store.ForeignText || sketched) && of[i] >= 0 && of[i] != own && !p.answersAsUser(&s.Items[i]) {
-			retellItem(&heard.Items[n], &p.Store.Retells)
+			it := &heard.Items[n]
+			retellItem(it, &p.Store.Retells)
+			if retold == nil || told != it.Shared {
+				told, retold = it.Shared, it.Own()
+				retold.Agent, retold.Model = "", ""
+			}
+			it.Shared = retold
 		}
-		if it := &heard.Items[n]; it.Kind == session.Summary && it.KeptFrom > 0 {
-			it.KeptFrom = int64(s.keptIn(at, it.KeptFrom))
+		if it := &heard.Items[n]; it.Kind == session.Summary && it.KeptFrom() > 0 {
+			it.Own().KeptFrom = int64(s.keptIn(at, it.KeptFrom()))
 		}
 	}
 	for _, f := range s.Faults {
@@ -371,7 +378,7 @@ func retellItem(it *session.Item, how *session.Retelling) {
 		}
 		it.Body = &session.Body{Text: retoldText(it, how), Reasoning: thoughts, Raw: it.Body.Raw}
 	}
-	it.Role, it.Agent, it.Model = session.User, "", ""
+	it.Role = session.User
 	it.Text = session.Digest(cmp.Or(it.Text, it.Meaning))
 	it.Calls, it.Results, it.Blocks = nil, nil, nil
 	it.Flags &^= session.EmptyCalls | session.NullText | session.BlankText | session.TrailingSpace
@@ -383,13 +390,13 @@ func retoldText(it *session.Item, how *session.Retelling) string {
 	result := cmp.Or(how.Result, "[%s] `%s` tool returned result: %s")
 	parts := []string{"For context:"}
 	if it.Body.Text != "" {
-		parts = append(parts, "["+it.Agent+"] said: "+it.Body.Text)
+		parts = append(parts, "["+it.Agent()+"] said: "+it.Body.Text)
 	}
 	for _, c := range it.Calls {
-		parts = append(parts, "["+it.Agent+"] called tool `"+c.Name+"` with parameters: "+c.Args)
+		parts = append(parts, "["+it.Agent()+"] called tool `"+c.Name+"` with parameters: "+c.Args)
 	}
 	for _, r := range it.Results {
-		parts = append(parts, fmt.Sprintf(result, it.Agent, r.Name, r.Text))
+		parts = append(parts, fmt.Sprintf(result, it.Agent(), r.Name, r.Text))
 	}
 	return strings.Join(parts, "\n")
 }

@@ -132,22 +132,25 @@ const HomeUnknown = "?"
 
 // Item is one entry of a session.
 type Item struct {
-	Table string // the table that holds the record
-	Key   string // the record's key in that table, unique within the store
+	Key string // the record's key in its table, unique within the store
 
-	Kind     Kind
-	Role     Role
-	Flags    Flags
+	Kind  Kind
+	Role  Role
+	Flags Flags
+	// Copied: what it says is stored in the session that is its Home, too.
+	Copied bool
+	// Passed: the runtime passes over its record as it is stored, and so sends nothing of it, though it can be
+	// read; a fault says why.
+	Passed bool
+	// Note: a user's message that asks nothing: a command of the program and what it printed, a
+	// notification, that a person interrupted it.
+	Note bool
+
 	Position int64     // the stored order value; Items is sorted by it
 	Time     time.Time // zero when absent or unreadable
 
-	Agent      string // who produced it, "" for user and system items
-	Model      string // the model that produced it, or that a prompt is for; "" when the store does not say
-	Provider   string // whose API that is asked through, in the runtime's words; "" when the store does not say
-	Branch     string // the path label; see package branch for the other forms
-	Invocation string // the run of the runtime that made it
-	Scope      string // only agents that run in this scope see it; "" is a scope, too
-	Node       string // of a user's message that is for one node of a workflow only, that node's path
+	// Shared is read by the methods that are named after its fields. nil is one without any of them.
+	Shared *Shared
 
 	Calls   []Call
 	Results []Result
@@ -157,31 +160,6 @@ type Item struct {
 	// Size is about what the item adds to a request, in bytes: texts,
 	// arguments, results and media. 0 when it is not known.
 	Size int64
-
-	// Outputs are the files that the item says it wrote or refers to, where the store
-	// is a folder and its reader looked at them.
-	Outputs []Output
-
-	// Home is the session whose run stored it, where the store tells that this is another one
-	// than it is in; HomeUnknown where it was one of several; else "".
-	Home string
-	// Copied: what it says is stored in the session that is its Home, too.
-	Copied bool
-
-	// Passed: the runtime passes over its record as it is stored, and so sends nothing of it, though it can be
-	// read; a fault says why.
-	Passed bool
-
-	// Note: a user's message that asks nothing: a command of the program and what it printed, a
-	// notification, that a person interrupted it.
-	Note bool
-
-	// Refusal is what the store kept of a request that failed, of which the item is all
-	// there is in the place of an answer.
-	Refusal Refusal
-
-	Child    string // the sub-session's id, for SubSession items
-	KeptFrom int64  // for Summary items: index in the loaded list of the first item kept, 0 for none
 
 	// Meaning is the digest of what the item says: role, agent, text, media,
 	// reasoning, calls and results. Two items with the same Meaning are twins.

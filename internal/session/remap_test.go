@@ -11,7 +11,7 @@ func TestRemapIndex(t *testing.T) {
 	list := func(keys ...int) *session.Session {
 		s := &session.Session{ID: "P"}
 		for _, key := range keys {
-			s.Items = append(s.Items, session.Item{Table: "session_items", Key: strconv.Itoa(key)})
+			s.Items = append(s.Items, session.Item{Shared: &session.Shared{Table: "session_items"}, Key: strconv.Itoa(key)})
 		}
 		return s
 	}

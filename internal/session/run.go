@@ -33,7 +33,7 @@ func (s *Session) InvocationOf(run *Run) string {
 	}
 	for i := range slices.Backward(s.Items) {
 		if it := &s.Items[i]; it.Role == User && it.Text == run.Asked && it.OnWire() {
-			return it.Invocation
+			return it.Invocation()
 		}
 	}
 	return ""

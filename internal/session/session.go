@@ -113,7 +113,7 @@ func (s *Session) Ref() Ref { return Ref{Session: s.ID, Table: TableSessions, Ke
 
 // ItemRef addresses the item at index i.
 func (s *Session) ItemRef(i int) Ref {
-	return Ref{Session: s.ID, Table: s.Items[i].Table, Key: s.Items[i].Key}
+	return Ref{Session: s.ID, Table: s.Items[i].Table(), Key: s.Items[i].Key}
 }
 
 // IndexRef is a number stored elsewhere that means a place in the session's
@@ -204,7 +204,7 @@ func (s *Session) LoadedIndexes() []int {
 // item, "" for none.
 func (s *Session) ToolBefore(it *Item, call string) (name string) {
 	for i := range s.Items {
-		if s.Items[i].Table == it.Table && s.Items[i].Key == it.Key {
+		if s.Items[i].Table() == it.Table() && s.Items[i].Key == it.Key {
 			break
 		}
 		for _, c := range s.Items[i].Calls {
@@ -237,7 +237,7 @@ func (s *Session) RequestStart() int {
 	if last < 0 {
 		return 0
 	}
-	if kept := s.Items[last].KeptFrom; kept > 0 {
+	if kept := s.Items[last].KeptFrom(); kept > 0 {
 		loaded := s.LoadedIndexes()
 		if kept < int64(len(loaded)) && loaded[kept] < last {
 			return loaded[kept]

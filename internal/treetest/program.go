@@ -130,9 +130,9 @@ func Wild() *rapid.Generator[*session.Tree] {
 	items := rapid.Custom(func(t *rapid.T) session.Item {
 		it := session.Item{
 			Kind: session.Kind(small.Draw(t, "kind")), Role: session.Role(rapid.IntRange(0, 4).Draw(t, "role")),
-			Flags: session.Flags(rapid.Uint8Range(0, 127).Draw(t, "flags")), Agent: ids.Draw(t, "agent"), Child: ids.Draw(t, "child"),
+			Flags: session.Flags(rapid.Uint8Range(0, 127).Draw(t, "flags")), Shared: &session.Shared{Agent: ids.Draw(t, "agent"), Child: ids.Draw(t, "child"), KeptFrom: int64(rapid.IntRange(-2, 6).Draw(t, "kept"))},
 			Calls: rapid.SliceOfN(calls, 0, 2).Draw(t, "calls"), Results: rapid.SliceOfN(results, 0, 2).Draw(t, "results"),
-			Meaning: digests.Draw(t, "meaning"), Text: digests.Draw(t, "text"), KeptFrom: int64(rapid.IntRange(-2, 6).Draw(t, "kept")),
+			Meaning: digests.Draw(t, "meaning"), Text: digests.Draw(t, "text"),
 		}
 		if rapid.Bool().Draw(t, "timed") {
 			it.Time = Start.Add(time.Duration(small.Draw(t, "time")) * time.Second)
@@ -150,7 +150,7 @@ func Wild() *rapid.Generator[*session.Tree] {
 			}
 			for n := range s.Items {
 				rows++
-				s.Items[n].Table, s.Items[n].Key, s.Items[n].Body = "items", strconv.Itoa(rows), &session.Body{}
+				s.Items[n].Own().Table, s.Items[n].Key, s.Items[n].Body = "items", strconv.Itoa(rows), &session.Body{}
 			}
 			tree.Sessions = append(tree.Sessions, s)
 		}

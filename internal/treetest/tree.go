@@ -166,7 +166,7 @@ func (r *reader) readItem(s *session.Session, list []string) {
 		return
 	}
 	r.rows++
-	it := session.Item{Table: "items", Key: strconv.Itoa(r.rows), Position: int64(len(s.Items)), Body: &session.Body{}}
+	it := session.Item{Shared: &session.Shared{Table: "items"}, Key: strconv.Itoa(r.rows), Position: int64(len(s.Items)), Body: &session.Body{}}
 	first, rest := list[0], list[1:]
 	switch {
 	case first == "user":
@@ -178,14 +178,14 @@ func (r *reader) readItem(s *session.Session, list []string) {
 			s.Task = session.DigestOf(task)
 		}
 	case first == "sub":
-		it.Kind, it.Child, rest = session.SubSession, strings.Trim(rest[0], "-"), rest[1:]
+		it.Kind, it.Own().Child, rest = session.SubSession, strings.Trim(rest[0], "-"), rest[1:]
 	case first == "summary":
 		it.Kind = session.Summary
 	case first == "other":
 		it.Kind = session.Other
 	case first == "?":
 	default:
-		it.Role, it.Agent = session.Assistant, strings.Trim(first, "-")
+		it.Role, it.Own().Agent = session.Assistant, strings.Trim(first, "-")
 	}
 	for _, word := range rest {
 		r.readWord(&it, word)
@@ -217,9 +217,9 @@ func (r *reader) readWord(it *session.Item, word string) {
 		it.Role = session.Tool
 		it.Results = append(it.Results, resultOf(word[1:]))
 	case strings.HasPrefix(word, "refused("):
-		it.Refusal, it.Flags = session.RefusalOf(0, textInParens(word)), it.Flags|session.Skipped
+		it.Own().Refusal, it.Flags = session.RefusalOf(0, textInParens(word)), it.Flags|session.Skipped
 	case key == "model":
-		it.Model = value
+		it.Own().Model = value
 	case strings.HasPrefix(word, "think("):
 		it.Body.Reasoning = textInParens(word)
 	case strings.Contains(word, "("):
@@ -229,13 +229,13 @@ func (r *reader) readWord(it *session.Item, word string) {
 	case key == "pos":
 		it.Position = r.readNumber(value)
 	case key == "kept":
-		it.KeptFrom = r.readNumber(value)
+		it.Own().KeptFrom = r.readNumber(value)
 	case key == "branch":
-		it.Branch = value
+		it.Own().Branch = value
 	case key == "run":
-		it.Invocation = value
+		it.Own().Invocation = value
 	case key == "scope":
-		it.Scope = value
+		it.Own().Scope = value
 	case flags[word] != 0:
 		it.Flags |= flags[word]
 	default:
@@ -282,7 +282,7 @@ func finishItem(it *session.Item) {
 	}
 	it.Text = session.DigestOf(it.Body.Text)
 	var m session.Meaning
-	m.Reset(it.Role, it.Agent)
+	m.Reset(it.Role, it.Agent())
 	m.AddDigest(it.Text)
 	m.AddDigest(session.DigestOf(it.Body.Reasoning))
 	for _, c := range it.Calls {

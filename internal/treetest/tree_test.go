@@ -30,11 +30,11 @@ C<P agent=worker
 	if c.Task != task || !c.Items[1].Flags.Has(session.Implicit) {
 		t.Errorf("the child's start: %+v", c)
 	}
-	ignore := cmp.Options{cmpopts.IgnoreFields(session.Item{}, "Table", "Key", "Meaning", "Text"), cmpopts.IgnoreFields(session.Result{}, "Digest")}
+	ignore := cmp.Options{AlikeShared, cmpopts.IgnoreFields(session.Shared{}, "Table"), cmpopts.IgnoreFields(session.Item{}, "Key", "Meaning", "Text"), cmpopts.IgnoreFields(session.Result{}, "Digest")}
 	want := []session.Item{
 		{Role: session.User, Body: &session.Body{Text: "user"}},
 		{
-			Position: 1, Role: session.Assistant, Agent: "root", Time: Start.Add(3 * time.Second),
+			Position: 1, Role: session.Assistant, Shared: &session.Shared{Agent: "root"}, Time: Start.Add(3 * time.Second),
 			Body: &session.Body{Text: "I ask", Reasoning: "who knows"},
 			Calls: []session.Call{
 				{ID: "T1", Name: "transfer_task", Args: "do it", Delegation: &session.Delegation{Agent: "worker", Task: task, Child: "C", Blocking: true}},
@@ -42,14 +42,14 @@ C<P agent=worker
 				{ID: "B1", Name: "run_background_agent", Delegation: &session.Delegation{Agent: "beta"}},
 			},
 		},
-		{Position: 2, Kind: session.SubSession, Child: "C", Body: &session.Body{}},
+		{Position: 2, Kind: session.SubSession, Shared: &session.Shared{Child: "C"}, Body: &session.Body{}},
 		{
-			Position: 3, Role: session.Tool, Agent: "root", Body: &session.Body{},
+			Position: 3, Role: session.Tool, Shared: &session.Shared{Agent: "root"}, Body: &session.Body{},
 			Results: []session.Result{
 				{CallID: "T1", Text: "done"}, {CallID: "s1", Text: "result of s1", IsError: true}, {CallID: "z", Text: "result of z", Synthetic: true},
 			},
 		},
-		{Position: 9, Kind: session.Summary, KeptFrom: 2, Body: &session.Body{Text: "so far"}},
+		{Position: 9, Kind: session.Summary, Shared: &session.Shared{KeptFrom: 2}, Body: &session.Body{Text: "so far"}},
 	}
 	if diff := cmp.Diff(want, p.Items, ignore); diff != "" {
 		t.Error(diff)

@@ -112,7 +112,7 @@ func nearlyGood(t *testing.T) *rapid.Generator[*session.Tree] {
 			case len(it.Calls) > 0 || !it.Time.IsZero():
 				it.Role = session.Assistant
 			case users:
-				it.Role, it.Agent, it.Text = session.User, "", 0
+				it.Role, it.Own().Agent, it.Text = session.User, "", 0
 			}
 		}
 		return tree

@@ -133,11 +133,11 @@ func givenTo(d *replay.Delegation, shared bool) []int {
 		if request < 0 {
 			return nil
 		}
-		if run = child.Items[request].Invocation; run == "" {
+		if run = child.Items[request].Invocation(); run == "" {
 			return []int{request}
 		}
 	}
-	return beforeModel(child, func(it *session.Item) bool { return it.Invocation == run })
+	return beforeModel(child, func(it *session.Item) bool { return it.Invocation() == run })
 }
 
 // beforeModel are the items among some that a request holds, up to the first of them

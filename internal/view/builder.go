@@ -89,7 +89,7 @@ func (s *Session) finishSession() {
 // drawReference draws the sub-session that the row refers to, or says why it does
 // not.
 func (b *builder) drawReference(row *Row) {
-	id := row.Stored.Child
+	id := row.Stored.Child()
 	child := b.byID[id]
 	switch {
 	case id == "":
@@ -183,8 +183,8 @@ func speakerName(it *session.Item) string {
 		return ""
 	case it.Role == session.User || it.Role == session.System:
 		return it.Role.String()
-	case it.Agent != "":
-		return it.Agent
+	case it.Agent() != "":
+		return it.Agent()
 	case it.Role == session.NoRole:
 		return "?"
 	}

@@ -138,12 +138,12 @@ func (l *laneMaker) rowSteps(s *Session, r *Row, of asked) []Step {
 	if step := l.subjects[s.Session].Replay.Steps[r.Item]; step.Action == replay.Skip {
 		one.Lane, one.Leaked = l.sessionLane(s.Session), true
 		one.To = one.Lane
-		name := r.Stored.Agent
+		name := r.Stored.Agent()
 		if step.Frame != nil { // a store that tells whose an item is need not say so behind the call
 			name = cmp.Or(step.Frame.Agent, name)
 		}
 		for home := range l.subjects {
-			if name == "" && home.ID == r.Stored.Home {
+			if name == "" && home.ID == r.Stored.Home() {
 				one.To = l.sessionLane(home)
 			}
 		}
@@ -189,12 +189,12 @@ func (l *laneMaker) speakerLane(s *Session, r *Row) int {
 	it := r.Stored
 	switch own := replay.FirstAgent(s.Session); {
 	case it.Kind != session.Message:
-	case (it.Role == session.User || it.Role == session.System) && it.Agent == "":
+	case (it.Role == session.User || it.Role == session.System) && it.Agent() == "":
 		if s.Parent == "" {
 			return l.laneNamed(session.User.String())
 		}
-	case it.Agent != "" && it.Agent != own:
-		return l.laneNamed(it.Agent)
+	case it.Agent() != "" && it.Agent() != own:
+		return l.laneNamed(it.Agent())
 	}
 	return l.sessionLane(s.Session)
 }

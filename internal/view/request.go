@@ -231,7 +231,7 @@ func (b *builder) bareRow(s *rules.Subject, answers *answers, i int) Row {
 	}
 	row.Folded = false
 	if row.Stored.Kind == session.SubSession {
-		row.Label = strings.TrimSpace("sub-session " + rules.ShortID(row.Stored.Child))
+		row.Label = strings.TrimSpace("sub-session " + rules.ShortID(row.Stored.Child()))
 	}
 	return row
 }

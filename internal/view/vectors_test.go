@@ -83,7 +83,7 @@ func vectorSession(t *testing.T, data json.RawMessage) *session.Session {
 	s := &session.Session{ID: "P"}
 	for i, m := range messages {
 		it := session.Item{
-			Table: "items", Key: strconv.Itoa(i), Role: session.ParseRole(m.Role), Agent: "root",
+			Shared: &session.Shared{Table: "items", Agent: "root"}, Key: strconv.Itoa(i), Role: session.ParseRole(m.Role),
 			Text: session.DigestOf(m.Text), Body: &session.Body{Text: m.Text},
 		}
 		for _, c := range m.Calls {

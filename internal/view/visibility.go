@@ -229,7 +229,7 @@ func newCoverage(b *builder, shown *session.Session) *coverage {
 				e.Rules = rulesOf(notes)
 			}
 			s.events = append(s.events, e)
-			if child := b.byID[of.Items[i].Child]; child != nil && of.Items[i].Kind == session.SubSession {
+			if child := b.byID[of.Items[i].Child()]; child != nil && of.Items[i].Kind == session.SubSession {
 				below([]*session.Session{child})
 			}
 			below(started[of][i])
@@ -298,7 +298,7 @@ func (e *Event) modelEvent() branch.Event {
 func (e *Event) isSpoken() bool {
 	it := e.Stored()
 	return it.Kind == session.Message && e.Depth == 0 &&
-		(it.Role == session.Assistant || it.Role == session.Tool && it.Agent != "")
+		(it.Role == session.Assistant || it.Role == session.Tool && it.Agent() != "")
 }
 
 // Text is what the event says, stored and whole: its text, else the texts of its
@@ -333,7 +333,7 @@ func (e *Event) About() string {
 		label, _ := otherLabel(e.Session, e.Item)
 		return label
 	case it.Kind == session.SubSession:
-		return "sub-session " + rules.ShortID(it.Child)
+		return "sub-session " + rules.ShortID(it.Child())
 	case len(it.Calls) == 1:
 		c := callOf(&it.Calls[0])
 		return c.Label() + " " + c.About
@@ -361,7 +361,7 @@ func (s *coverage) unusedNote(one *reading) string {
 func (s *coverage) branchList() string {
 	var labels []string
 	for i := range s.events {
-		labels = append(labels, viewersOf(s.events[i].Stored().Branch)...)
+		labels = append(labels, viewersOf(s.events[i].Stored().Branch())...)
 	}
 	return listWords(labels)
 }
@@ -426,7 +426,7 @@ var reasons = map[branch.Reason]string{
 
 // Words say why a viewer sees an event or not.
 func (c Cell) Words(viewer *Viewer, e *Event) string {
-	parent, event := viewer.Branch[:max(strings.LastIndexByte(viewer.Branch, '.'), 0)], e.Stored().Branch
+	parent, event := viewer.Branch[:max(strings.LastIndexByte(viewer.Branch, '.'), 0)], e.Stored().Branch()
 	switch {
 	case c.Reason == branch.Ancestor && parent == event:
 		return "direct ancestor"

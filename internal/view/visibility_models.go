@@ -66,7 +66,7 @@ func (s *coverage) branchForms(q Question) map[string]bool {
 	for i := range len(s.events) + 1 {
 		label := ""
 		if i < len(s.events) {
-			label = s.events[i].Stored().Branch
+			label = s.events[i].Stored().Branch()
 		} else if q.Branch != nil {
 			label = *q.Branch
 		}
@@ -238,7 +238,7 @@ func (q *Question) nameAgent(events []Event) {
 	isAgent := false
 	for i := range events {
 		it := events[i].Stored()
-		if sameBranch(it.Branch, *q.Branch) {
+		if sameBranch(it.Branch(), *q.Branch) {
 			return
 		}
 		isAgent = isAgent || events[i].isSpoken() && agentOf(it) == *q.Branch
@@ -259,7 +259,7 @@ func (r *reading) newViewer(models []Model) Viewer {
 	as := branch.Viewer{Session: r.session.ID, Scope: r.scope}
 	if r.last != nil {
 		v.Set = r.last.Set
-		as.Invocation, as.Node = r.last.Stored().Invocation, r.last.Stored().Node
+		as.Invocation, as.Node = r.last.Stored().Invocation(), r.last.Stored().Node()
 	}
 	for i := range models {
 		as.Label = models[i].comparedLabel(r.branch, v.Set)
@@ -276,11 +276,11 @@ func (s *coverage) findSpeakers(q Question, bySession bool) []*reading {
 	for i := range s.events {
 		e := &s.events[i]
 		it := e.Stored()
-		if !e.isSpoken() || q.Agent != "" && agentOf(it) != q.Agent || q.Branch != nil && !sameBranch(it.Branch, *q.Branch) {
+		if !e.isSpoken() || q.Agent != "" && agentOf(it) != q.Agent || q.Branch != nil && !sameBranch(it.Branch(), *q.Branch) {
 			continue
 		}
-		for _, label := range viewersOf(it.Branch) {
-			who := speaker{e.Session, label, cmp.Or(q.Agent, it.Agent), it.Scope}
+		for _, label := range viewersOf(it.Branch()) {
+			who := speaker{e.Session, label, cmp.Or(q.Agent, it.Agent()), it.Scope()}
 			if bySession {
 				who = speaker{session: e.Session, agent: cmp.Or(q.Agent, replay.FirstAgent(e.Session))}
 			}
@@ -306,10 +306,10 @@ func viewersOf(label string) []string {
 // agentOf is who produced an item. Where a store keeps no names, the last segment
 // of a path is one.
 func agentOf(it *session.Item) string {
-	if it.Agent != "" || branch.ParseLabel(it.Branch).Path == "" {
-		return it.Agent
+	if it.Agent() != "" || branch.ParseLabel(it.Branch()).Path == "" {
+		return it.Agent()
 	}
-	return it.Branch[strings.LastIndexByte(it.Branch, '.')+1:]
+	return it.Branch()[strings.LastIndexByte(it.Branch(), '.')+1:]
 }
 
 // onBranch is the viewer on a branch, whoever runs there, or would: an agent that
@@ -321,12 +321,12 @@ func (s *coverage) onBranch(label string) *reading {
 	for i := range s.events {
 		e := &s.events[i]
 		it := e.Stored()
-		if !sameBranch(it.Branch, label) {
+		if !sameBranch(it.Branch(), label) {
 			continue
 		}
 		rank := 1
 		if e.isSpoken() {
-			agents[it.Agent] = true
+			agents[it.Agent()] = true
 			rank = 2
 		}
 		if e.Session == s.shown {
@@ -335,18 +335,18 @@ func (s *coverage) onBranch(label string) *reading {
 		if rank >= best {
 			best, out.last = rank, e
 		}
-		unscoped = unscoped || it.Scope == ""
+		unscoped = unscoped || it.Scope() == ""
 	}
 	if out.last == nil {
 		return out
 	}
-	if out.session = out.last.Session; branch.ParseLabel(out.last.Stored().Branch).Names == nil {
-		out.branch = out.last.Stored().Branch
+	if out.session = out.last.Session; branch.ParseLabel(out.last.Stored().Branch()).Names == nil {
+		out.branch = out.last.Stored().Branch()
 	} else {
 		out.branch = branch.NamesLabel(label)
 	}
 	if !unscoped {
-		out.scope = out.last.Stored().Scope
+		out.scope = out.last.Stored().Scope()
 	}
 	if len(agents) == 1 {
 		for out.agent = range agents {
@@ -414,7 +414,7 @@ func (s *coverage) tokenHolders(model *Model, viewers []Viewer) []Holder {
 		if !e.isSpoken() && it.Role != session.User {
 			continue
 		}
-		k := key{run{e.Session, it.Invocation}, it.Agent, model.comparedLabel(it.Branch, e.Set)}
+		k := key{run{e.Session, it.Invocation()}, it.Agent(), model.comparedLabel(it.Branch(), e.Set)}
 		if !seen[k] {
 			seen[k] = true
 			said[k.run] = append(said[k.run], e)
@@ -425,16 +425,16 @@ func (s *coverage) tokenHolders(model *Model, viewers []Viewer) []Holder {
 	for i := range s.events {
 		e := &s.events[i]
 		it := e.Stored()
-		k := key{run{e.Session, it.Invocation}, it.Agent, model.comparedLabel(it.Branch, e.Set)}
+		k := key{run{e.Session, it.Invocation()}, it.Agent(), model.comparedLabel(it.Branch(), e.Set)}
 		asked := slices.ContainsFunc(viewers, func(v Viewer) bool {
-			return v.Session == e.Session && v.Branch == it.Branch && (v.Agent == it.Agent || v.Agent == "")
+			return v.Session == e.Session && v.Branch == it.Branch() && (v.Agent == it.Agent() || v.Agent == "")
 		})
 		if !e.isSpoken() || seen[k] || !asked {
 			continue
 		}
 		seen[k] = true
 		list = append(list, Holder{
-			Agent: it.Agent, Branch: it.Branch, Invocation: it.Invocation,
+			Agent: it.Agent(), Branch: it.Branch(), Invocation: it.Invocation(),
 			Tokens: branch.ParseLabel(k.label).Tokens,
 			Sees:   model.heardSpeakers(e, said[k.run]),
 		})
@@ -446,18 +446,18 @@ func (s *coverage) tokenHolders(model *Model, viewers []Viewer) []Holder {
 func (m *Model) heardSpeakers(by *Event, said []*Event) []string {
 	it := by.Stored()
 	viewer := branch.Viewer{
-		Label: m.comparedLabel(it.Branch, by.Set), Invocation: it.Invocation,
-		Session: by.Session.ID, Scope: it.Scope, Node: it.Node,
+		Label: m.comparedLabel(it.Branch(), by.Set), Invocation: it.Invocation(),
+		Session: by.Session.ID, Scope: it.Scope(), Node: it.Node(),
 	}
 	var names []string
 	for _, e := range said {
 		event := e.modelEvent()
 		event.Label = m.comparedLabel(event.Label, e.Set)
-		name := e.Stored().Agent
+		name := e.Stored().Agent()
 		if e.Stored().Role == session.User {
 			name = session.User.String()
 		}
-		if visible, _ := m.rule.Visible(viewer, event); visible && name != it.Agent {
+		if visible, _ := m.rule.Visible(viewer, event); visible && name != it.Agent() {
 			names = lists.AppendNew(names, name)
 		}
 	}

@@ -275,7 +275,7 @@ func TestViewers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			in := read(t, stream(tt.header, tt.events))
 			if tt.name == "scopes are exact" {
-				in.Tree.Root().Items[2].Scope = "c1"
+				in.Tree.Root().Items[2].Own().Scope = "c1"
 			}
 			if diff := cmp.Diff(tt.want, seen(look(t, in, tt.q))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)

@@ -173,10 +173,10 @@ func countCalls(tree *session.Tree, ids []string) (n int, first *session.Place) 
 func holdsRefusal(s *session.Session, pasted string) bool {
 	return slices.ContainsFunc(s.Items, func(it session.Item) bool {
 		const telling = 20 // bytes of a sentence
-		if len(it.Refusal.Text) < telling {
+		if len(it.Refusal().Text) < telling {
 			return false
 		}
-		is := errtext.ParseAnswer(it.Refusal.Text)
+		is := errtext.ParseAnswer(it.Refusal().Text)
 		return len(is.Text) >= telling && strings.Contains(pasted, is.Text) || len(pasted) >= telling && strings.Contains(is.Text, pasted)
 	})
 }

@@ -136,7 +136,7 @@ func placesOf(tree *session.Tree) map[string]session.Place {
 	return places
 }
 
-func rowOf(s *session.Session, i int) string { return s.Items[i].Table + "/" + s.Items[i].Key }
+func rowOf(s *session.Session, i int) string { return s.Items[i].Table() + "/" + s.Items[i].Key }
 
 // sideTable has the records of a session before and after in two columns, those that stay side by
 // side: what is changed, with its neighbours.

@@ -108,8 +108,8 @@ func (d *diffJSON) Tree(tree *diff.Tree) error {
 func (d *diffJSON) itemObject(it diff.Item) diffItem {
 	now := it.Now()
 	out := diffItem{
-		Change: it.Change, A: (*diffPlace)(it.A), B: (*diffPlace)(it.B), Kind: now.Kind.String(), Role: now.Role.String(), Agent: now.Agent,
-		Child: now.Child, Calls: callIDs(now), Results: ResultIDs(now), Twin: (*diffPlace)(it.Twin), Differences: it.Differences,
+		Change: it.Change, A: (*diffPlace)(it.A), B: (*diffPlace)(it.B), Kind: now.Kind.String(), Role: now.Role.String(), Agent: now.Agent(),
+		Child: now.Child(), Calls: callIDs(now), Results: ResultIDs(now), Twin: (*diffPlace)(it.Twin), Differences: it.Differences,
 	}
 	if d.Full {
 		out.Text = textOf(now)

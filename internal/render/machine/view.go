@@ -133,8 +133,8 @@ func appendEvents(list []viewEvent, s *view.Session, full bool) []viewEvent {
 
 func viewEventOf(in string, it *session.Item) viewEvent {
 	e := viewEvent{
-		Session: in, Agent: it.Agent, Role: it.Role.String(), Branch: branchLabel(it.Branch),
-		Invocation: it.Invocation, Kind: it.Kind.String(), Child: it.Child,
+		Session: in, Agent: it.Agent(), Role: it.Role.String(), Branch: branchLabel(it.Branch()),
+		Invocation: it.Invocation(), Kind: it.Kind.String(), Child: it.Child(),
 	}
 	e.Calls, e.Results = callIDs(it), ResultIDs(it)
 	return e

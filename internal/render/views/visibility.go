@@ -52,7 +52,7 @@ func (t *visibilityTable) columnNames() []string {
 
 // eventCells are the cells of an event.
 func (t *visibilityTable) eventCells(e *view.Event) []string {
-	list := append(make([]string, 0, 6), strconv.Itoa(e.Item), ui.Clean(e.Who()), ui.Clean(view.BranchLabel(e.Stored().Branch)))
+	list := append(make([]string, 0, 6), strconv.Itoa(e.Item), ui.Clean(e.Who()), ui.Clean(view.BranchLabel(e.Stored().Branch())))
 	if t.sets {
 		list = append(list, ui.Clean(view.BranchLabel(e.Set)))
 	}

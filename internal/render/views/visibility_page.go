@@ -102,12 +102,12 @@ func (d *diagram) senderOf(e *view.Event) string {
 	it := e.Stored()
 	for i := range d.v.Viewers {
 		viewer := &d.v.Viewers[i]
-		if it.Role != session.User && viewer.Session == e.Session && viewer.Branch == it.Branch &&
-			viewer.Scope == it.Scope && (viewer.Agent == it.Agent || viewer.Agent == "") {
+		if it.Role != session.User && viewer.Session == e.Session && viewer.Branch == it.Branch() &&
+			viewer.Scope == it.Scope() && (viewer.Agent == it.Agent() || viewer.Agent == "") {
 			return d.addParticipant(viewerPlace(viewer), viewer.Name())
 		}
 	}
-	label := it.Branch
+	label := it.Branch()
 	if label == "" {
 		label = e.Who()
 	}

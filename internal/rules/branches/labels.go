@@ -24,7 +24,7 @@ type label struct {
 func pathLabels(s *rules.Subject) []label {
 	var items []int
 	for i := range s.Items {
-		if it := &s.Items[i]; it.Branch != "" && it.Kind != session.Other {
+		if it := &s.Items[i]; it.Branch() != "" && it.Kind != session.Other {
 			items = append(items, i)
 		}
 	}
@@ -34,8 +34,8 @@ func pathLabels(s *rules.Subject) []label {
 // labelsOf are the branches of these items.
 func labelsOf(s *rules.Subject, items []int) []label {
 	var all []label
-	for _, items := range lists.GroupBy(items, func(i int) string { return s.Items[i].Branch }) {
-		if text := s.Items[items[0]].Branch; branch.ParseLabel(text).Path != "" {
+	for _, items := range lists.GroupBy(items, func(i int) string { return s.Items[i].Branch() }) {
+		if text := s.Items[items[0]].Branch(); branch.ParseLabel(text).Path != "" {
 			all = append(all, label{text, strings.Split(text, "."), items})
 		}
 	}

@@ -35,7 +35,7 @@ func teamOf(s *rules.Subject) team {
 	}
 	if s.Agents == nil {
 		for i := range s.Items {
-			names[s.Items[i].Agent] = true
+			names[s.Items[i].Agent()] = true
 		}
 	}
 	delete(names, "")
@@ -96,7 +96,7 @@ func soleAgent(s *rules.Subject, all []label, i int) string {
 	agent := ""
 	for _, l := range labelsUnder(all, i) {
 		for _, item := range l.items {
-			switch by := s.Items[item].Agent; {
+			switch by := s.Items[item].Agent(); {
 			case by == "" || by == agent:
 			case agent != "":
 				return ""

@@ -25,8 +25,8 @@ var summaryBranchScope = rules.Rule{
 func reportBranchedSummaries(p *rules.Pass, s *rules.Subject) {
 	for i := range s.Items {
 		it := &s.Items[i]
-		if it.Branch != "" && (it.Kind == session.Summary || inSummaryTurn(it)) {
-			reportScope(p, s, i, "", "the summary is on branch "+rules.QuoteText(it.Branch)+", so other agents see neither it nor what it summarizes. "+
+		if it.Branch() != "" && (it.Kind == session.Summary || inSummaryTurn(it)) {
+			reportScope(p, s, i, "", "the summary is on branch "+rules.QuoteText(it.Branch())+", so other agents see neither it nor what it summarizes. "+
 				p.Store.Title+" gives summaries no branch.")
 		}
 	}
@@ -45,13 +45,13 @@ func reportSummaryScopes(p *rules.Pass, s *rules.Subject) {
 			continue
 		}
 		end := i
-		if kept := it.KeptFrom; kept > 0 && kept < int64(len(loaded)) {
+		if kept := it.KeptFrom(); kept > 0 && kept < int64(len(loaded)) {
 			end = min(end, loaded[kept])
 		}
 		labels, paths := summedBranches(s, start, end, marked)
 		start = end
-		if want := branch.CommonPrefix(labels...); len(labels) > 0 && paths && want != it.Branch && isPath(it.Branch) {
-			reportScope(p, s, i, want, wordMisplaced(len(labels), it.Branch, want))
+		if want := branch.CommonPrefix(labels...); len(labels) > 0 && paths && want != it.Branch() && isPath(it.Branch()) {
+			reportScope(p, s, i, want, wordMisplaced(len(labels), it.Branch(), want))
 		}
 	}
 }
@@ -66,10 +66,10 @@ func summedBranches(s *rules.Subject, from, to int, marked bool) (labels []strin
 		if !it.OnWire() || marked && !covered {
 			continue
 		}
-		if !isPath(it.Branch) {
+		if !isPath(it.Branch()) {
 			return nil, false
 		}
-		labels = append(labels, it.Branch)
+		labels = append(labels, it.Branch())
 	}
 	return labels, true
 }

@@ -20,14 +20,14 @@ var visibilityGap = rules.Rule{
 func reportGaps(p *rules.Pass, s *rules.Subject) {
 	var spoken []int
 	for i := range s.Items {
-		if it := &s.Items[i]; isSpoken(s, i) && (it.Branch != "" || it.Agent != "") { // a result without an agent is one that the user posted
+		if it := &s.Items[i]; isSpoken(s, i) && (it.Branch() != "" || it.Agent() != "") { // a result without an agent is one that the user posted
 			spoken = append(spoken, i)
 		}
 	}
-	inRoot := func(i int) bool { return s.Items[i].Branch == "" }
+	inRoot := func(i int) bool { return s.Items[i].Branch() == "" }
 	g := gaps{paired: true, reducers: p.Store.ForeignText, hidden: map[int]bool{}, readers: map[string]int{}}
 	var all [][]label
-	for _, items := range lists.GroupBy(spoken, func(i int) string { return s.Items[i].Invocation }) {
+	for _, items := range lists.GroupBy(spoken, func(i int) string { return s.Items[i].Invocation() }) {
 		branched := slices.DeleteFunc(slices.Clone(items), inRoot)
 		root := slices.DeleteFunc(items, func(i int) bool { return !inRoot(i) })
 		labels := slices.DeleteFunc(labelsOf(s, branched), func(l label) bool { return l.isHollow() || slices.ContainsFunc(l.segments, isCounted) })
@@ -47,7 +47,7 @@ func reportHidden(p *rules.Pass, s *rules.Subject, g *gaps) {
 	f := p.FindItems(s.Session, items)
 	from := map[string]bool{}
 	for _, i := range items {
-		from[rules.QuoteText(s.Items[i].Branch)] = true
+		from[rules.QuoteText(s.Items[i].Branch())] = true
 	}
 	var to []string
 	for _, text := range slices.Sorted(maps.Keys(g.readers)) {

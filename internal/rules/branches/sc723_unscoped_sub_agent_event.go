@@ -48,11 +48,11 @@ func reportToolRuns(p *rules.Pass, s *rules.Subject) {
 		if !isShown(s, i) {
 			continue
 		}
-		if it.Branch == "" {
+		if it.Branch() == "" {
 			spoke[viewerOf(it)] = i
 		}
 		switch {
-		case it.Branch == "" && len(it.Calls) > 0:
+		case it.Branch() == "" && len(it.Calls) > 0:
 			if results == nil {
 				results, handed = resultsOfCalls(s), handedOver(s)
 			}
@@ -61,10 +61,10 @@ func reportToolRuns(p *rules.Pass, s *rules.Subject) {
 				if !answered {
 					result = len(s.Items)
 				}
-				t := tool{it.Invocation, it.Calls[n].Name, it.Scope}
+				t := tool{it.Invocation(), it.Calls[n].Name, it.Scope()}
 				open[t] = append(open[t], openCall{i, result})
 			}
-		case it.Branch != "" && it.Agent != "" && !handed[it.Agent]:
+		case it.Branch() != "" && it.Agent() != "" && !handed[it.Agent()]:
 			if caller := callerOf(s, i, open, spoke); caller >= 0 && isShownAbove(reader, s.Session, i) {
 				if leaked[caller] == nil {
 					callers = append(callers, caller)
@@ -83,13 +83,13 @@ func reportToolRuns(p *rules.Pass, s *rules.Subject) {
 // -1 when there is none. Calls whose callers went on are taken out as they are met.
 func callerOf(s *rules.Subject, i int, open map[tool][]openCall, spoke map[rules.Viewer]int) int {
 	it := &s.Items[i]
-	first, _, _ := strings.Cut(it.Branch, ".")
-	names := []string{it.Agent}
-	if name, _, numbered := strings.Cut(first, "@"); numbered && name != it.Agent {
+	first, _, _ := strings.Cut(it.Branch(), ".")
+	names := []string{it.Agent()}
+	if name, _, numbered := strings.Cut(first, "@"); numbered && name != it.Agent() {
 		names = append(names, name)
 	}
 	for _, name := range names {
-		t := tool{it.Invocation, name, it.Scope}
+		t := tool{it.Invocation(), name, it.Scope()}
 		for calls := open[t]; len(calls) > 0; calls = open[t] {
 			last := calls[len(calls)-1]
 			if last.result >= spoke[viewerOf(&s.Items[last.item])] {
@@ -104,12 +104,14 @@ func callerOf(s *rules.Subject, i int, open map[tool][]openCall, spoke map[rules
 // isShownAbove reports whether an agent without a branch, and of the item's scope, is
 // shown it: readers that hide the runs of tools know them by their labels.
 func isShownAbove(reader branch.Model, of *session.Session, i int) bool {
-	visible, _ := reader.Visible(branch.Viewer{Scope: of.Items[i].Scope, Session: of.ID}, rules.EventOf(of, i))
+	visible, _ := reader.Visible(branch.Viewer{Scope: of.Items[i].Scope(), Session: of.ID}, rules.EventOf(of, i))
 	return visible
 }
 
 // viewerOf is who produced an item without a branch.
-func viewerOf(it *session.Item) rules.Viewer { return rules.Viewer{Agent: it.Agent, Scope: it.Scope} }
+func viewerOf(it *session.Item) rules.Viewer {
+	return rules.Viewer{Agent: it.Agent(), Scope: it.Scope()}
+}
 
 // resultsOfCalls is where each call that is answered has its result.
 func resultsOfCalls(s *rules.Subject) map[pairing.Occurrence]int {
@@ -127,13 +129,13 @@ func handedOver(s *rules.Subject) map[string]bool {
 	from := map[string]string{} // caller, by branch
 	for i := range s.Items {
 		it := &s.Items[i]
-		if caller, open := from[it.Branch]; open && it.Agent != "" && it.Agent != caller && isSpoken(s, i) {
-			agents[it.Agent] = true
-			delete(from, it.Branch)
+		if caller, open := from[it.Branch()]; open && it.Agent() != "" && it.Agent() != caller && isSpoken(s, i) {
+			agents[it.Agent()] = true
+			delete(from, it.Branch())
 		}
 		for n := range it.Calls {
 			if session.IsHandoff(it.Calls[n].Name) {
-				from[it.Branch] = it.Agent
+				from[it.Branch()] = it.Agent()
 			}
 		}
 	}
@@ -145,9 +147,9 @@ func reportToolRun(p *rules.Pass, s *rules.Subject, caller int, leaked []int) {
 	f.Related = []session.Place{s.ItemPlace(caller)}
 	var agents []string
 	for _, i := range leaked {
-		agents = lists.AppendNew(agents, rules.QuoteText(s.Items[i].Agent))
+		agents = lists.AppendNew(agents, rules.QuoteText(s.Items[i].Agent()))
 	}
-	f.Message = rules.QuoteText(s.Items[caller].Agent) + " is shown " + rules.CountedNoun(len(leaked), "event") + " of " + rules.JoinFew(agents) +
+	f.Message = rules.QuoteText(s.Items[caller].Agent()) + " is shown " + rules.CountedNoun(len(leaked), "event") + " of " + rules.JoinFew(agents) +
 		" besides the result of its call. An agent that runs as a tool has a branch of its own, but its caller has none and sees everything."
 	p.Report(f)
 }

@@ -137,7 +137,7 @@ func reviveFix(s *rules.Subject, items []int) rules.Fix {
 func turnAround(s *rules.Subject, item int) (first, end int) {
 	begins := func(i int) bool {
 		it := &s.Items[i]
-		return it.Kind == session.Message && it.Role == session.User && !it.IsAnswer() && it.Branch == "" && !it.Flags.Has(session.SummaryTurn)
+		return it.Kind == session.Message && it.Role == session.User && !it.IsAnswer() && it.Branch() == "" && !it.Flags.Has(session.SummaryTurn)
 	}
 	first, end = item, item+1
 	for first > 0 && !begins(first) {

@@ -90,7 +90,7 @@ func reportLeak(p *rules.Pass, s *rules.Subject, d *replay.Delegation, f rules.F
 func leakedAgents(s *rules.Subject, d *replay.Delegation) string {
 	var agents []string
 	for _, l := range d.Leaked {
-		agents = lists.AppendNew(agents, s.Items[l.Item].Agent)
+		agents = lists.AppendNew(agents, s.Items[l.Item].Agent())
 	}
 	names := lists.MapEach(agents, rules.AgentName)
 	if slices.Contains(agents, "") || slices.Contains(agents, d.Caller()) {
@@ -225,7 +225,7 @@ func isOlder(a, b *session.Item) bool {
 	if !a.Time.IsZero() && !b.Time.IsZero() && !a.Time.Equal(b.Time) {
 		return a.Time.Before(b.Time)
 	}
-	return a.Table == b.Table && keyLess(a.Key, b.Key)
+	return a.Table() == b.Table() && keyLess(a.Key, b.Key)
 }
 
 // keyLess orders numeric keys by value.

@@ -20,8 +20,8 @@ func ListReferrers(p *rules.Pass) map[string][]session.Place {
 	refs := map[string][]session.Place{}
 	for _, s := range p.Subjects {
 		for i := range s.Items {
-			if it := &s.Items[i]; it.Kind == session.SubSession && it.Child != "" && !leadsUp(p, s.Session, it.Child) {
-				refs[it.Child] = append(refs[it.Child], s.ItemPlace(i))
+			if it := &s.Items[i]; it.Kind == session.SubSession && it.Child() != "" && !leadsUp(p, s.Session, it.Child()) {
+				refs[it.Child()] = append(refs[it.Child()], s.ItemPlace(i))
 			}
 		}
 	}
@@ -209,7 +209,7 @@ func treeReferences(p *rules.Pass, links *links) []reference {
 		}
 		for i := range s.Items {
 			if it := &s.Items[i]; it.Kind == session.SubSession {
-				add(i, it.Child, nil)
+				add(i, it.Child(), nil)
 			}
 		}
 		for _, d := range s.Replay.Delegations {
@@ -390,11 +390,11 @@ func sharedByBatch(p *rules.Pass, s *rules.Subject, item int) []*session.Session
 	seen := map[string]int{}
 	for i, end := item+1, endOfBatch(s, item); i < end; i++ {
 		it := &s.Items[i]
-		if it.Kind != session.SubSession || it.Child == "" || leadsUp(p, s.Session, it.Child) {
+		if it.Kind != session.SubSession || it.Child() == "" || leadsUp(p, s.Session, it.Child()) {
 			continue
 		}
-		seen[it.Child]++
-		if child := treeLinks(p).byID[it.Child]; child != nil && seen[it.Child] == 2 {
+		seen[it.Child()]++
+		if child := treeLinks(p).byID[it.Child()]; child != nil && seen[it.Child()] == 2 {
 			list = append(list, child)
 		}
 	}

@@ -31,7 +31,7 @@ func reportHomeless(p *rules.Pass) {
 	for _, s := range p.Subjects {
 		told := map[string]*rules.Finding{}
 		for i := range s.Items {
-			home := s.Items[i].Home
+			home := s.Items[i].Home()
 			if home == "" || home == session.HomeUnknown || p.Tree.Session(home) != nil {
 				continue
 			}

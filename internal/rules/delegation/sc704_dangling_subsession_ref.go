@@ -27,7 +27,7 @@ func reportReferences(p *rules.Pass, s *rules.Subject) {
 		}
 		f := p.FindItem(s.Session, i)
 		f.Message = "this item refers to a sub-session that was deleted"
-		if id := s.Items[i].Child; id != "" {
+		if id := s.Items[i].Child(); id != "" {
 			f.Message = "this item refers to sub-session " + rules.ShortID(id) + ", which does not exist"
 		}
 		f.AddSentence("It is skipped when the session is loaded")
@@ -104,7 +104,7 @@ func isRenamed(p *rules.Pass, s *session.Session) bool {
 func isNamedIn(tree *session.Tree, id string) bool {
 	return slices.ContainsFunc(tree.Sessions, func(s *session.Session) bool {
 		return slices.ContainsFunc(s.Items, func(it session.Item) bool {
-			return it.Kind == session.SubSession && it.Child == id || slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Delegation != nil && c.Delegation.Child == id })
+			return it.Kind == session.SubSession && it.Child() == id || slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Delegation != nil && c.Delegation.Child == id })
 		})
 	})
 }
@@ -129,5 +129,5 @@ func describeGone(p *rules.Pass, asked *session.Delegation) (severity rules.Seve
 
 // refersTo reports whether an item refers to a session that is gone.
 func refersTo(s *rules.Subject, child string) bool {
-	return slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Flags.Has(session.Dangling) && it.Child == child })
+	return slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Flags.Has(session.Dangling) && it.Child() == child })
 }

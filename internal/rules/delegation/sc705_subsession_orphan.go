@@ -86,7 +86,7 @@ func isNamed(s *rules.Subject) bool {
 // another session: SC702 brings it home.
 func namedByStray(p *rules.Pass, s *rules.Subject) bool {
 	up := p.Tree.Session(s.Parent)
-	return up != nil && slices.ContainsFunc(up.Items, func(it session.Item) bool { return it.Home != "" && namesChild(&it, s.ID) })
+	return up != nil && slices.ContainsFunc(up.Items, func(it session.Item) bool { return it.Home() != "" && namesChild(&it, s.ID) })
 }
 
 // attachFix is the fix that adds the missing reference: before the result of a call
@@ -107,5 +107,5 @@ func attachFix(caller, s *rules.Subject, d *replay.Delegation) rules.Fix {
 
 // lacksReference: the lost item refers to the sub-session of the finding.
 func lacksReference(f *rules.Finding, d *replay.Difference) bool {
-	return d.Kind == replay.Lost && rules.RecordedItem(d).Child == f.Session.ID
+	return d.Kind == replay.Lost && rules.RecordedItem(d).Child() == f.Session.ID
 }

@@ -70,7 +70,7 @@ func reportBreach(p *rules.Pass, parent, child *session.Session, pairs []CopiedP
 // parent's.
 func toldCopies(parent, child *session.Session) (items []int) {
 	for i := range child.Items {
-		if it := &child.Items[i]; it.Copied && it.Home == parent.ID {
+		if it := &child.Items[i]; it.Copied && it.Home() == parent.ID {
 			items = append(items, i)
 		}
 	}

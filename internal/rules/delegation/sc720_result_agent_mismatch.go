@@ -23,7 +23,7 @@ var resultAgentMismatch = rules.Rule{
 
 func reportResultAgent(p *rules.Pass, s *rules.Subject, d *replay.Delegation) {
 	result := &s.Items[d.Result]
-	foreign := result.Agent != "" && d.Caller() != "" && result.Agent != d.Caller() && !handedTo(s, result.Agent, d)
+	foreign := result.Agent() != "" && d.Caller() != "" && result.Agent() != d.Caller() && !handedTo(s, result.Agent(), d)
 	early := d.Reference > d.Result && sameGroup(s, d.Result, d.Reference)
 	if !foreign && !early {
 		return
@@ -33,7 +33,7 @@ func reportResultAgent(p *rules.Pass, s *rules.Subject, d *replay.Delegation) {
 	fix, titles := rules.Fix{Safety: rules.Lossless}, []string(nil)
 	var faults []string
 	if foreign {
-		faults = append(faults, "has the agent name "+rules.QuoteText(result.Agent)+" instead of "+rules.QuoteText(d.Caller()))
+		faults = append(faults, "has the agent name "+rules.QuoteText(result.Agent())+" instead of "+rules.QuoteText(d.Caller()))
 	}
 	if early {
 		faults = append(faults, "comes before its sub-session")
@@ -73,7 +73,7 @@ func sameGroup(s *rules.Subject, from, to int) bool {
 // carries the caller's name: then results do not follow a handoff.
 func resultsStay(s *rules.Subject, d *replay.Delegation) bool {
 	return slices.ContainsFunc(s.Pairs.Pairs, func(pair pairing.Pair) bool {
-		return pair.Call.Item == d.Item && session.IsHandoff(s.CallAt(pair.Call).Name) && s.Items[pair.Result.Item].Agent == d.Caller()
+		return pair.Call.Item == d.Item && session.IsHandoff(s.CallAt(pair.Call).Name) && s.Items[pair.Result.Item].Agent() == d.Caller()
 	})
 }
 
@@ -88,7 +88,7 @@ func handedTo(s *rules.Subject, agent string, d *replay.Delegation) bool {
 		switch {
 		case it.Kind != session.Message || !s.IsOwn(i) || it.IsAnswer():
 		case it.Role == session.Assistant:
-			return it.Agent == agent
+			return it.Agent() == agent
 		default:
 			return false
 		}

@@ -300,7 +300,7 @@ func notClosed(s *session.Session, runs []*rules.Invocation) string {
 			return "a summary in it covers what several calls started"
 		case of[i] == nil && it.OnWire():
 			return "its messages do not say which request they belong to"
-		case of[i] == nil && it.Invocation == "":
+		case of[i] == nil && it.Invocation() == "":
 			return "one of its records does not say which request it belongs to"
 		}
 		for _, r := range it.Results {
@@ -367,12 +367,12 @@ func giveMarks(s *session.Session, parts []*part) {
 	for _, a := range parts {
 		begins[a.First()] = a
 		for _, i := range a.Items {
-			spoken[s.Items[i].Invocation] = true
+			spoken[s.Items[i].Invocation()] = true
 		}
 	}
 	mark := func(i int) bool {
 		it := &s.Items[i]
-		return it.Kind == session.Other && it.Invocation != "" && !spoken[it.Invocation]
+		return it.Kind == session.Other && it.Invocation() != "" && !spoken[it.Invocation()]
 	}
 	var waiting []int // the marks of which some have no request yet
 	open := 0         // and how many these are

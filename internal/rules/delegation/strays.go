@@ -65,30 +65,30 @@ func homesIn(tree *session.Tree) func(s *session.Session, it *session.Item) stri
 	asked := map[string]string{}           // by run, the home of its question
 	ran := map[string]bool{}               // sessions that have something of any run
 	return func(s *session.Session, it *session.Item) string {
-		if it.Home == "" || it.Invocation == "" || it.Copied {
-			return it.Home
+		if it.Home() == "" || it.Invocation() == "" || it.Copied {
+			return it.Home()
 		}
 		if runs == nil {
 			runs = map[string][]*session.Session{}
 			for _, o := range tree.Sessions {
 				for i := range o.Items {
-					run := o.Items[i].Invocation
+					run := o.Items[i].Invocation()
 					if o.Items[i].Role == session.User && o.Items[i].Kind == session.Message {
-						asked[run] = o.Items[i].Home
+						asked[run] = o.Items[i].Home()
 					}
-					if home := o.Items[i].Home; run != "" && (home == "" || home == o.ID) && !slices.Contains(runs[run], o) {
+					if home := o.Items[i].Home(); run != "" && (home == "" || home == o.ID) && !slices.Contains(runs[run], o) {
 						runs[run], ran[o.ID] = append(runs[run], o), true
 					}
 				}
 			}
 		}
-		switch found := runs[it.Invocation]; {
-		case len(found) == 1 && (found[0] == s || isBelow(tree, found[0], s) || found[0].ID == it.Home):
+		switch found := runs[it.Invocation()]; {
+		case len(found) == 1 && (found[0] == s || isBelow(tree, found[0], s) || found[0].ID == it.Home()):
 			return found[0].ID
-		case len(found) > 0 || ran[it.Home] && asked[it.Invocation] != it.Home:
+		case len(found) > 0 || ran[it.Home()] && asked[it.Invocation()] != it.Home():
 			return session.HomeUnknown
 		}
-		return it.Home
+		return it.Home()
 	}
 }
 
@@ -117,7 +117,7 @@ func bringHome(p *rules.Pass, s, home *session.Session, items []int) (edits []se
 	next, after := 0, session.Ref{}
 	for _, i := range items {
 		for ; next < len(home.Items) && before(&home.Items[next], &s.Items[i]); next++ {
-			if at := home.Items[next].Home; at == "" || at == home.ID { // else it leaves as well
+			if at := home.Items[next].Home(); at == "" || at == home.ID { // else it leaves as well
 				after = home.ItemRef(next)
 			}
 		}

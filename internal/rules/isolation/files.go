@@ -33,8 +33,8 @@ func sessionFiles(s *rules.Subject) []fileUse {
 	var list []fileUse
 	failed := failedCalls(s)
 	for i, it := range s.OwnItems() {
-		for n := range it.Outputs {
-			if o := &it.Outputs[n]; o.Real != "" {
+		for n := range it.Outputs() {
+			if o := &it.Outputs()[n]; o.Real != "" {
 				list = append(list, fileUse{
 					item: i, path: path.Clean(o.Real), bytes: o.Bytes,
 					writes: writesOutputs(it) && !digested().MatchString(o.Real), put: len(it.Calls) == 0,
@@ -42,7 +42,7 @@ func sessionFiles(s *rules.Subject) []fileUse {
 			}
 		}
 		for n := range it.Calls {
-			if len(it.Outputs) > 0 || failed[pairing.Occurrence{Item: i, Nth: n}] {
+			if len(it.Outputs()) > 0 || failed[pairing.Occurrence{Item: i, Nth: n}] {
 				continue
 			}
 			if name := fileOf(it.Calls[n].Args, s.Workspace); name != "" {
@@ -275,7 +275,7 @@ func (w span) including(at time.Time) span {
 }
 
 func partyOf(s *rules.Subject, i int) party {
-	return party{s, s.Items[i].Branch, s.Items[i].Invocation}
+	return party{s, s.Items[i].Branch(), s.Items[i].Invocation()}
 }
 
 // spans are when the parties of a session worked.

@@ -23,7 +23,7 @@ func openingItems(s *delegation.Spawn, copied []delegation.CopiedPair) []int {
 			return list
 		case !it.OnWire() || it.Flags.Has(session.Blank):
 			continue
-		case len(list) > 0 && it.Invocation != s.To.Items[list[0]].Invocation:
+		case len(list) > 0 && it.Invocation() != s.To.Items[list[0]].Invocation():
 			return list
 		case it.Role == session.Assistant && !slices.ContainsFunc(copied, func(c delegation.CopiedPair) bool { return c.Child == i }):
 			return list

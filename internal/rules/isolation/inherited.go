@@ -94,7 +94,7 @@ func strangeItems(s *delegation.Spawn) []int {
 		if it.Role != session.Assistant || !it.OnWire() {
 			continue
 		}
-		foreign := it.Agent != "" && len(own) > 0 && !handedOver && !slices.Contains(own, it.Agent)
+		foreign := it.Agent() != "" && len(own) > 0 && !handedOver && !slices.Contains(own, it.Agent())
 		if foreign || isOlder(s, it) {
 			list = append(list, i)
 			continue
@@ -112,14 +112,14 @@ func ownAgents(s *delegation.Spawn) []string {
 	asked := slices.DeleteFunc([]string{s.Call().Delegation.Agent, s.To.Agent}, func(name string) bool { return name == "" })
 	last, handedOver := "", false
 	for _, it := range s.To.OwnItems() {
-		if it.Role != session.Assistant || it.Agent == "" {
+		if it.Role != session.Assistant || it.Agent() == "" {
 			continue
 		}
-		if slices.Contains(asked, it.Agent) {
+		if slices.Contains(asked, it.Agent()) {
 			return asked
 		}
 		if !handedOver {
-			last = it.Agent
+			last = it.Agent()
 		}
 		handedOver = handedOver || passesOn(it)
 	}

@@ -122,7 +122,7 @@ func reportOutside(p *rules.Pass, s *rules.Subject) {
 	var items []int
 	var names []string
 	for i := range s.Items {
-		for _, o := range s.Items[i].Outputs {
+		for _, o := range s.Items[i].Outputs() {
 			if o.Outside && !isShared(p.Isolation(), path.Clean(o.Path)) {
 				items = append(items, i)
 				names = append(names, rules.QuoteText(o.Path))

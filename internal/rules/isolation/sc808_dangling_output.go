@@ -11,7 +11,7 @@ var danglingOutput = rules.Rule{
 			if !s.IsOwn(i) || failed[i] {
 				continue
 			}
-			for n := range s.Items[i].Outputs {
+			for n := range s.Items[i].Outputs() {
 				reportDangling(p, s, i, n)
 			}
 		}
@@ -39,7 +39,7 @@ func failedItems(s *rules.Subject) map[int]bool {
 
 // reportDangling tells of a file that is gone or was changed.
 func reportDangling(p *rules.Pass, s *rules.Subject, i, n int) {
-	o := &s.Items[i].Outputs[n]
+	o := &s.Items[i].Outputs()[n]
 	if o.Outside || o.Real != "" && !o.Hash {
 		return
 	}

@@ -38,7 +38,7 @@ func reportToolScope(p *rules.Pass, child *rules.Subject, by []delegation.Spawn)
 	var items []int
 	var tools []string
 	for i, it := range child.OwnItems() {
-		if !agents[it.Agent] {
+		if !agents[it.Agent()] {
 			continue // of who took the session over and has tools of its own
 		}
 		for n := range it.Calls {
@@ -52,6 +52,6 @@ func reportToolScope(p *rules.Pass, child *rules.Subject, by []delegation.Spawn)
 	}
 	p.ReportItems(child.Session, slices.Compact(items), func(f *rules.Finding) {
 		f.Related = []session.Place{by[0].From.ItemPlace(by[0].Item)}
-		f.Message = rules.QuoteText(child.Items[items[0]].Agent) + " calls " + rules.JoinFew(tools) + ", which call " + rules.CallName(by[0].Call()) + " did not grant"
+		f.Message = rules.QuoteText(child.Items[items[0]].Agent()) + " calls " + rules.JoinFew(tools) + ", which call " + rules.CallName(by[0].Call()) + " did not grant"
 	})
 }

@@ -117,7 +117,7 @@ func (f *family) findOrigin(s *delegation.Spawn, i int) *produced {
 	case it.OnWire() && isBefore(s, i):
 		from = f.said[it.Meaning]
 	case it.OnWire() && isStranger(s, i):
-		from = f.own[spoken{it.Meaning, it.Agent}]
+		from = f.own[spoken{it.Meaning, it.Agent()}]
 	}
 	n := slices.IndexFunc(from, func(o produced) bool { return o.by != s.To })
 	if n < 0 {
@@ -142,10 +142,10 @@ func isBefore(s *delegation.Spawn, i int) bool {
 // which handed over to nobody.
 func isStranger(s *delegation.Spawn, i int) bool {
 	it := &s.To.Items[i]
-	if it.Role != session.Assistant || it.Agent == "" || it.Agent == agentName(s.To) {
+	if it.Role != session.Assistant || it.Agent() == "" || it.Agent() == agentName(s.To) {
 		return false
 	}
 	return !slices.ContainsFunc(s.To.Items[:i], func(earlier session.Item) bool {
-		return earlier.Agent == agentName(s.To) && passesOn(&earlier)
+		return earlier.Agent() == agentName(s.To) && passesOn(&earlier)
 	})
 }

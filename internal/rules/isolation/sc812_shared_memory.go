@@ -72,14 +72,14 @@ func reportSharedMemory(p *rules.Pass, s *rules.Subject, foreign map[session.Pla
 				who.handed = true
 			}
 		}
-		if it.Role != session.Assistant || it.Agent == "" || foreign[s.ItemPlace(i)] {
+		if it.Role != session.Assistant || it.Agent() == "" || foreign[s.ItemPlace(i)] {
 			continue
 		}
-		at := memory{it.Branch, it.Scope}
+		at := memory{it.Branch(), it.Scope()}
 		before := last[at]
-		if before != nil && before.agent != it.Agent && !before.handed && !before.asked[it.Agent] {
+		if before != nil && before.agent != it.Agent() && !before.handed && !before.asked[it.Agent()] {
 			items = append(items, i)
-			agents = lists.AppendNew(lists.AppendNew(agents, rules.QuoteText(before.agent)), rules.QuoteText(it.Agent))
+			agents = lists.AppendNew(lists.AppendNew(agents, rules.QuoteText(before.agent)), rules.QuoteText(it.Agent()))
 		}
 		last[at] = speakerAt(s, i)
 	}
@@ -90,7 +90,7 @@ func reportSharedMemory(p *rules.Pass, s *rules.Subject, foreign map[session.Pla
 
 func speakerAt(s *rules.Subject, i int) *speaker {
 	it := &s.Items[i]
-	who := &speaker{agent: it.Agent, asked: map[string]bool{}}
+	who := &speaker{agent: it.Agent(), asked: map[string]bool{}}
 	for n := range it.Calls {
 		who.handed = who.handed || handsOver(it.Calls[n].Name)
 		if d := it.Calls[n].Delegation; d != nil {

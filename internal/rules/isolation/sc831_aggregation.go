@@ -65,7 +65,7 @@ func reportEarly(p *rules.Pass, b *batch) {
 			first = d.Final
 		}
 	}
-	at := b.speaksBehind(first, func(it *session.Item) bool { return it.Agent == b.Items[b.item].Agent })
+	at := b.speaksBehind(first, func(it *session.Item) bool { return it.Agent() == b.Items[b.item].Agent() })
 	if at < 0 {
 		return
 	}
@@ -79,7 +79,7 @@ func reportEarly(p *rules.Pass, b *batch) {
 		return
 	}
 	f := findBatch(p, b, at)
-	f.Message = rules.QuoteText(b.Items[b.item].Agent) + " answers before " + rules.JoinFew(open) + rules.VerbForm(len(open), " has", " have") + " a result or an error. It combines only a part of what it asked for."
+	f.Message = rules.QuoteText(b.Items[b.item].Agent()) + " answers before " + rules.JoinFew(open) + rules.VerbForm(len(open), " has", " have") + " a result or an error. It combines only a part of what it asked for."
 	p.Report(f)
 }
 
@@ -185,9 +185,9 @@ func reportOthersSynthesis(p *rules.Pass, b *batch) {
 		last = max(last, d.Final)
 		asked[d.Call().Delegation.Agent] = true
 	}
-	caller := b.Items[b.item].Agent
+	caller := b.Items[b.item].Agent()
 	at := b.speaksBehind(last, func(*session.Item) bool { return true })
-	if at < 0 || b.Items[at].Agent == "" || b.Items[at].Agent == caller || !asked[b.Items[at].Agent] {
+	if at < 0 || b.Items[at].Agent() == "" || b.Items[at].Agent() == caller || !asked[b.Items[at].Agent()] {
 		return
 	}
 	for i := b.item; i < at; i++ {
@@ -196,6 +196,6 @@ func reportOthersSynthesis(p *rules.Pass, b *batch) {
 		}
 	}
 	f := findBatch(p, b, at)
-	f.Message = rules.QuoteText(b.Items[at].Agent) + " answers in place of " + rules.QuoteText(caller) + ", which had asked it. The agent that asked should combine the results."
+	f.Message = rules.QuoteText(b.Items[at].Agent()) + " answers in place of " + rules.QuoteText(caller) + ", which had asked it. The agent that asked should combine the results."
 	p.Report(f)
 }

@@ -54,7 +54,7 @@ func talkOf(s *rules.Subject) *talk {
 			t.breaks = append(t.breaks, i)
 		}
 		if it.Role == session.Assistant {
-			t.by[it.Agent] = append(t.by[it.Agent], i)
+			t.by[it.Agent()] = append(t.by[it.Agent()], i)
 		}
 	}
 	return t
@@ -85,7 +85,7 @@ func straysOf(s *delegation.Spawn, in *talk) []int {
 			continue
 		}
 		switch {
-		case it.Role == session.Assistant && it.Agent == asked:
+		case it.Role == session.Assistant && it.Agent() == asked:
 			list = append(list, i)
 			rules.AddIDs(made, it)
 		case len(it.Results) > 0 && made[it.Results[0].CallID] && i != s.Final:

@@ -88,7 +88,7 @@ func answerIn(d *replay.Delegation) (item int, sure bool) {
 // addResult is the edit that answers a call.
 func addResult(s *rules.Subject, at pairing.Occurrence, rule string, result session.NewItem) session.Edit {
 	result.Kind, result.Role = session.Message, session.Tool
-	result.Agent, result.CallID, result.Rule = s.Items[at.Item].Agent, s.CallAt(at).ID, rule
+	result.Agent, result.CallID, result.Rule = s.Items[at.Item].Agent(), s.CallAt(at).ID, rule
 	call := rules.CallRef(s.Session, at.Item, at.Nth)
 	return session.Edit{Op: session.Insert, To: s.ID, After: s.ItemRef(placeOfNew(s, at)), New: &result, Call: &call}
 }
@@ -97,7 +97,7 @@ func addResult(s *rules.Subject, at pairing.Occurrence, rule string, result sess
 // gets a result that says that nobody will answer: their records would say otherwise for ever.
 func endRuns(s *rules.Subject, at pairing.Occurrence) (edits []session.Edit) {
 	for i := range s.Runs {
-		if run := &s.Runs[i]; run.Ends != "" && s.Items[at.Item].Invocation != "" && s.InvocationOf(run) == s.Items[at.Item].Invocation {
+		if run := &s.Runs[i]; run.Ends != "" && s.Items[at.Item].Invocation() != "" && s.InvocationOf(run) == s.Items[at.Item].Invocation() {
 			edits = append(edits, session.Edit{Op: session.Set, Ref: s.RunRef(i), Field: session.FieldState, Value: &run.Ends})
 		}
 	}
@@ -108,7 +108,7 @@ func endRuns(s *rules.Subject, at pairing.Occurrence) (edits []session.Edit) {
 func waitsBeside(s *rules.Subject, at pairing.Occurrence) bool {
 	for i := range s.Items {
 		it := &s.Items[i]
-		if it.OnWire() && it.Invocation == s.Items[at.Item].Invocation &&
+		if it.OnWire() && it.Invocation() == s.Items[at.Item].Invocation() &&
 			(slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Waits || c.Asked }) ||
 				slices.ContainsFunc(it.Results, func(r session.Result) bool { return r.Pending })) {
 			return true
@@ -161,7 +161,7 @@ func findMisnamed(s *rules.Subject) *misnamed {
 	surplus := slices.Clone(s.Pairs.Orphans)
 	for _, e := range s.Pairs.Extras {
 		made := s.Pairs.Pairs[e.Pair].Call
-		if apart := s.Items[made.Item].Invocation != s.Items[e.Result.Item].Invocation; apart || !e.Same {
+		if apart := s.Items[made.Item].Invocation() != s.Items[e.Result.Item].Invocation(); apart || !e.Same {
 			surplus = append(surplus, e.Result)
 		}
 	}
@@ -179,8 +179,8 @@ func findMisnamed(s *rules.Subject) *misnamed {
 // mayAnswer reports whether a result of some other id is such a one of a call.
 func mayAnswer(s *rules.Subject, result, call pairing.Occurrence) bool {
 	r, c := s.ResultAt(result), s.CallAt(call)
-	run := s.Items[call.Item].Invocation
-	return run != "" && run == s.Items[result.Item].Invocation && result.Item > call.Item &&
+	run := s.Items[call.Item].Invocation()
+	return run != "" && run == s.Items[result.Item].Invocation() && result.Item > call.Item &&
 		r.Name != "" && r.Name == c.Name && !r.Synthetic && !r.Pending
 }
 

@@ -26,7 +26,7 @@ func listReuses(s *rules.Subject) []reuse {
 	var list []reuse
 	used := make(map[string]use, len(s.Pairs.Pairs))
 	for i := range s.Items {
-		if !s.OnWire(i) || s.Items[i].Copied && s.Items[i].Home == s.ID { // SC106 takes it out
+		if !s.OnWire(i) || s.Items[i].Copied && s.Items[i].Home() == s.ID { // SC106 takes it out
 			continue
 		}
 		for n := range s.Items[i].Calls {

@@ -12,7 +12,7 @@ var summaryBoundary = rules.Rule{
 	ID: "SC013", Name: "summary-boundary", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "the tail that a summary keeps starts in the wrong place",
 	Run: rules.VisitSubjects(func(p *rules.Pass, s *rules.Subject) {
-		if last := s.LastSummary(); last >= 0 && s.Items[last].KeptFrom != 0 {
+		if last := s.LastSummary(); last >= 0 && s.Items[last].KeptFrom() != 0 {
 			reportBoundary(p, s, last)
 		}
 	}),
@@ -22,7 +22,7 @@ var summaryBoundary = rules.Rule{
 // boundary that parts a call from its result is SC113. One that is the summary's
 // own place is how docker agent since v1.41.0 writes that nothing is kept.
 func reportBoundary(p *rules.Pass, s *rules.Subject, last int) {
-	kept, own := s.Items[last].KeptFrom, int64(entryOf(s, last))
+	kept, own := s.Items[last].KeptFrom(), int64(entryOf(s, last))
 	f := p.FindItem(s.Session, last)
 	entry := 0
 	var why string

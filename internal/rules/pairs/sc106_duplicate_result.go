@@ -25,7 +25,7 @@ func reportDoubled(p *rules.Pass, s *rules.Subject) {
 	var prompts, answers []int
 	for i := range s.Items {
 		switch it := &s.Items[i]; {
-		case !it.Copied || it.Home != s.ID:
+		case !it.Copied || it.Home() != s.ID:
 		case it.Role == session.User:
 			prompts = append(prompts, i)
 		default:

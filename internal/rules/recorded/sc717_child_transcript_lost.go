@@ -25,7 +25,7 @@ var childTranscriptLost = rules.Rule{
 			for _, d := range s.Replay.Delegations {
 				if d.Result < 0 || d.Child == nil || !d.Call().Delegation.Blocking || len(d.Leaked) > 0 || !rules.IsSpeechless(d.Child) || rules.IsKeptElsewhere(d.Child) ||
 					slices.ContainsFunc(p.Tree.Sessions, func(in *session.Session) bool {
-						return slices.ContainsFunc(in.Items, func(it session.Item) bool { return it.Home == d.Child.ID })
+						return slices.ContainsFunc(in.Items, func(it session.Item) bool { return it.Home() == d.Child.ID })
 					}) {
 					continue
 				}

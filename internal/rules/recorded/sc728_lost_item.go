@@ -44,7 +44,7 @@ func reportLost(p *rules.Pass, run []replay.Difference) {
 		f = p.FindItem(first.Stored, first.StoredItem)
 		where = fmt.Sprintf("after item %d", first.StoredItem)
 	}
-	f.Agent, f.Call = rules.RecordedItem(first).Agent, rules.SoleCall(rules.RecordedItem(first))
+	f.Agent, f.Call = rules.RecordedItem(first).Agent(), rules.SoleCall(rules.RecordedItem(first))
 	f.Message = fmt.Sprintf("%s of the recording %s missing from the store %s: %s",
 		rules.CountedNoun(len(run), "item"), rules.VerbForm(len(run), "is", "are"), where, rules.ItemNames(run, func(d *replay.Difference) string { return lostName(p, d) }))
 	if !slices.ContainsFunc(run, func(d replay.Difference) bool { return !rules.RecordedItem(&d).Flags.Has(session.Unfinished) }) {
@@ -59,7 +59,7 @@ func reportLost(p *rules.Pass, run []replay.Difference) {
 func lostName(p *rules.Pass, d *replay.Difference) string {
 	it := rules.RecordedItem(d)
 	for _, c := range p.Differences().Children {
-		if lost := c.Sessions[0]; it.Kind == session.SubSession && it.Child == lost.ID {
+		if lost := c.Sessions[0]; it.Kind == session.SubSession && it.Child() == lost.ID {
 			return fmt.Sprintf("sub-session %s with its %s%s", rules.ShortID(lost.ID), rules.CountedNoun(len(lost.Items), "item"), rules.AtLine(it))
 		}
 	}

@@ -35,7 +35,7 @@ func reportAltered(p *rules.Pass, d *replay.Difference) {
 	}
 	f.Message = "the stored item differs from the recording in " + rules.JoinWords(d.What)
 	f.AddSentence("The recording has " + rules.RecordedName(d.Recorded, d.RecordedItem))
-	if was := rules.RecordedItem(d).Agent; slices.Contains(d.What, "agent") {
+	if was := rules.RecordedItem(d).Agent(); slices.Contains(d.What, "agent") {
 		f.AddSentence(fmt.Sprintf("The stored agent is %s, the recorded one is %s", rules.AgentName(f.Agent), rules.AgentName(was)))
 	}
 	if slices.Contains(d.What, replay.Retried) {

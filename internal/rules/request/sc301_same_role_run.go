@@ -28,7 +28,7 @@ func sameRoleRuns(s *rules.Subject) (items []int, runs int) {
 	for n := 1; n < len(turns); n++ {
 		a, b := &s.Items[turns[n-1].Item], &s.Items[turns[n].Item]
 		if role := turns[n].Role; role != turns[n-1].Role || role != session.User && role != session.Assistant ||
-			a.Kind == session.Summary || a.Agent != b.Agent {
+			a.Kind == session.Summary || a.Agent() != b.Agent() {
 			continue
 		}
 		if len(items) == 0 || items[len(items)-1] != turns[n-1].Item {

@@ -25,7 +25,7 @@ var recordedRefusal = rules.Rule{
 // reportRefusals reports requests that were refused alike for what they hold. Whether one that
 // was refused once is a matter of the session, check tells by what else is found.
 func reportRefusals(p *rules.Pass, s *rules.Subject, refused []int) {
-	is := s.Items[refused[0]].Refusal
+	is := s.Items[refused[0]].Refusal()
 	said := errtext.ParseAnswer(is.Text)
 	known := said.IsCause() && (len(said.Stores) == 0 || slices.Contains(said.Stores, p.Store.Kind))
 	again := said.Kind == errtext.Unknown && is.Status != 0 && len(refused) > 1
@@ -69,7 +69,7 @@ func refusedAs(s *session.Session, rule string) bool {
 	if refused == nil {
 		return false
 	}
-	said := errtext.ParseAnswer(s.Items[refused[0]].Refusal.Text)
+	said := errtext.ParseAnswer(s.Items[refused[0]].Refusal().Text)
 	causes := said.Causes()
 	return len(causes) > 0 && causes[0] == rule
 }
@@ -80,8 +80,8 @@ func lastRefusals(s *session.Session) (list []int) {
 	for i := range slices.Backward(s.Items) {
 		it := &s.Items[i]
 		switch {
-		case it.Refusal != session.Refusal{}:
-			if list != nil && !refusedAlike(it.Refusal, s.Items[list[0]].Refusal) {
+		case it.Refusal() != session.Refusal{}:
+			if list != nil && !refusedAlike(it.Refusal(), s.Items[list[0]].Refusal()) {
 				return list
 			}
 			list = append(list, i)
@@ -114,7 +114,7 @@ func changedSince(s *rules.Subject, refused int) string {
 	case it.Flags.Has(session.Compacted), refused < s.Start:
 		return "The session was compacted since"
 	case slices.ContainsFunc(s.Items[refused:], func(next session.Item) bool {
-		return next.Model != "" && it.Model != "" && next.Model != it.Model
+		return next.Model() != "" && it.Model() != "" && next.Model() != it.Model()
 	}):
 		return "The last prompt is for another model"
 	}

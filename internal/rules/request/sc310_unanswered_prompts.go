@@ -32,7 +32,7 @@ var unansweredPrompts = rules.Rule{
 func lastPrompts(s *session.Session) (list []int) {
 	for i := range slices.Backward(s.Items) {
 		switch it := &s.Items[i]; {
-		case it.Refusal != session.Refusal{}:
+		case it.Refusal() != session.Refusal{}:
 			return list
 		case it.Kind == session.Other, it.Flags&(session.Archived|session.Rewound|session.Compacted) != 0:
 		case it.Kind != session.Message, it.Role != session.User && it.Role != session.System, len(it.Results) > 0:

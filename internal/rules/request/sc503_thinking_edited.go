@@ -92,10 +92,10 @@ func reportEmptied(p *rules.Pass, j rules.Judged, known thoughts) {
 	if !refused {
 		told := map[string]bool{} // the models with thinking that has a text
 		for spot := range slices.Values(j.FindSpots(func(_ *session.Item, b *session.Block) bool { return b.SignedThinking() && b.Text != 0 })) {
-			told[j.Items[spot.Item].Model] = true
+			told[j.Items[spot.Item].Model()] = true
 		}
 		at = slices.DeleteFunc(at, func(s rules.Spot) bool {
-			model := j.Items[s.Item].Model
+			model := j.Items[s.Item].Model()
 			return model == "" || !told[model] || omitsThinking().MatchString(strings.ToLower(model))
 		})
 	}

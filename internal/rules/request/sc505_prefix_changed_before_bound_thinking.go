@@ -20,7 +20,7 @@ var prefixChanged = rules.Rule{
 			return
 		}
 		at := j.FindSpots(func(it *session.Item, b *session.Block) bool {
-			return b.SignedThinking() && !rules.IsForeign(j.Profile, it.Model)
+			return b.SignedThinking() && !rules.IsForeign(j.Profile, it.Model())
 		})
 		at = slices.DeleteFunc(at, func(b rules.Spot) bool { return b.Item < written[0] })
 		if len(at) > 0 {
@@ -59,7 +59,7 @@ func reportPrefix(p *rules.Pass, j rules.Judged, written []int, at []rules.Spot)
 	f.ProviderError = ""
 	models := []string{j.Model}
 	for _, b := range at {
-		if model := j.Items[b.Item].Model; model != "" {
+		if model := j.Items[b.Item].Model(); model != "" {
 			models = append(models, model)
 		}
 	}

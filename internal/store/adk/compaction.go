@@ -98,7 +98,7 @@ func (n *notes) markCompacted(s *session.Session) {
 	for i := range s.Items {
 		if it := &s.Items[i]; it.Kind == session.Summary {
 			if kept := firstSent(s.Items[:i]); kept > 0 {
-				it.KeptFrom = int64(kept)
+				it.Own().KeptFrom = int64(kept)
 			}
 		}
 	}
@@ -136,5 +136,5 @@ func (c *span) coversItem(it *session.Item, before bool) bool {
 	case it.Time.After(c.end):
 		return false
 	}
-	return !slices.ContainsFunc(c.except, func(e excluded) bool { return e.invocation == it.Invocation && e.time.Equal(it.Time) })
+	return !slices.ContainsFunc(c.except, func(e excluded) bool { return e.invocation == it.Invocation() && e.time.Equal(it.Time) })
 }

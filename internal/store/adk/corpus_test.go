@@ -80,7 +80,7 @@ message/assistant agent=billing text=again billing`,
 		var lines []string
 		for i := range sessions[id].Items {
 			it := sessions[id].Items[i]
-			it.Invocation = ""
+			it.Own().Invocation = ""
 			for n := range it.Calls {
 				it.Calls[n].ID = "ID"
 			}

@@ -211,9 +211,10 @@ func (g generation) decodeItem(row columns, it *session.Item, body bool, notes *
 // fillItem makes an item of an event of a user's session. The arguments of its calls and the
 // texts of its results are those of the row, and die with it.
 func (g generation) fillItem(s *stored, user string, it *session.Item, body bool, list *faults) {
-	it.Time, it.Invocation = s.time.Time, s.InvocationID
-	it.Branch, it.Scope, it.Model = s.Branch.text, s.IsolationScope, s.ModelVersion
-	it.Agent = s.agentName(user)
+	own := it.Shared
+	it.Time, own.Invocation = s.time.Time, s.InvocationID
+	own.Branch, own.Scope, own.Model = s.Branch.text, s.IsolationScope, s.ModelVersion
+	own.Agent = s.agentName(user)
 	if body {
 		it.Body = &session.Body{Raw: bytes.Clone(s.raw)}
 	}
@@ -231,7 +232,7 @@ func (g generation) fillItem(s *stored, user string, it *session.Item, body bool
 
 // makeSummary makes a summary of a compaction: of what its content says, the text.
 func (g generation) makeSummary(s *stored, it *session.Item, list *faults) {
-	it.Kind, it.Agent = session.Summary, ""
+	it.Kind, it.Shared.Agent = session.Summary, ""
 	g.fillContent(&s.Actions.Compaction.CompactedContent, s, it, list)
 	it.Role, it.Flags, it.Calls, it.Results, it.Blocks = session.NoRole, 0, nil, nil, nil
 	if wrong := g.summaryFault(s); wrong != "" {
@@ -260,7 +261,7 @@ func (e *event) agentName(user string) string {
 func makeOther(it *session.Item, s *stored) {
 	it.Kind = session.Other
 	var m session.Meaning
-	m.Reset(it.Role, it.Agent)
+	m.Reset(it.Role, it.Agent())
 	m.AddMark(byte(it.Kind))
 	m.AddDigest(session.DigestOf(WithoutTime(s.said)))
 	it.Meaning = m.Digest()
@@ -347,7 +348,7 @@ func (g generation) makeMessage(c *content, s *stored, it *session.Item, list *f
 	// (3.1 step 5); other events have the path of the node that wrote them. adk-go
 	// has no such rule.
 	if g.isPython() && s.Author == "user" && len(it.Results) == 0 {
-		it.Node = s.NodeInfo.Path
+		it.Shared.Node = s.NodeInfo.Path
 	}
 }
 
@@ -524,7 +525,7 @@ func (w *writer) addCall(c session.Call) {
 func (w *writer) digestMeaning(role string, it *session.Item, reasoning string) session.Digest {
 	held := w.meaning.Digest()
 	m := &w.meaning
-	m.Reset(it.Role, it.Agent)
+	m.Reset(it.Role, it.Agent())
 	m.AddMark(byte(it.Kind))
 	if it.Role == session.NoRole {
 		m.AddDigest(session.DigestOf(role))

@@ -35,8 +35,8 @@ func (n *notes) relateItems(s *session.Session) {
 		if it.Kind == session.Other && n.loadNote(it).summary != nil {
 			it.Kind = session.Summary // it was annulled
 		}
-		if it.Kind == session.Summary {
-			it.KeptFrom = 0
+		if it.Kind == session.Summary && it.KeptFrom() != 0 {
+			it.Own().KeptFrom = 0
 		}
 	}
 	n.markRewound(s)
@@ -54,7 +54,7 @@ func (n *notes) markRewound(s *session.Session) {
 		if to == "" {
 			continue
 		}
-		first := slices.IndexFunc(s.Items[:i], func(it session.Item) bool { return it.Invocation == to })
+		first := slices.IndexFunc(s.Items[:i], func(it session.Item) bool { return it.Invocation() == to })
 		if first < 0 {
 			first = i
 		}
@@ -207,7 +207,7 @@ func (n *notes) markAsked(s *session.Session) {
 	wentOn, answered, open := map[speaker]bool{}, map[string]bool{}, map[string]bool{}
 	for i := len(s.Items) - 1; i >= 0; i-- {
 		it := &s.Items[i]
-		by := speaker{it.Agent, it.Branch}
+		by := speaker{it.Agent(), it.Branch()}
 		for nth := range it.Calls {
 			id := it.Calls[nth].ID
 			setAsked(it, nth, open[id] && !wentOn[by] && !wentOn[speaker{}])

@@ -14,7 +14,7 @@ import (
 func conversation(events ...string) (string, *session.Session) {
 	s, notes := &session.Session{ID: "s"}, &notes{}
 	for i, e := range events {
-		it := session.Item{Table: tableEvents, Key: fmt.Sprint(i)}
+		it := session.Item{Shared: &session.Shared{Table: tableEvents}, Key: fmt.Sprint(i)}
 		at := 1000 + i
 		r := row{"timestamp": float64(at), "event_data": fmt.Sprintf(`{"timestamp":%d,"author":"a",%s}`, at, e)}
 		ps.decodeItem(r.columns, &it, false, notes)
@@ -87,8 +87,8 @@ func TestCompaction(t *testing.T) {
 		{"a span that makes no sense covers nothing", []string{said("1"), said("2"), summary(1, 0), said("3")}, "..S.", 1},
 	} {
 		got, s := conversation(tc.events...)
-		if last := s.LastSummary(); got != tc.want || s.Items[last].KeptFrom != tc.kept {
-			t.Errorf("%s: got %s, kept from %d", tc.name, got, s.Items[last].KeptFrom)
+		if last := s.LastSummary(); got != tc.want || s.Items[last].KeptFrom() != tc.kept {
+			t.Errorf("%s: got %s, kept from %d", tc.name, got, s.Items[last].KeptFrom())
 		}
 	}
 }
@@ -125,7 +125,7 @@ func TestSpan(t *testing.T) {
 		invocation string
 		want       bool
 	}{{9, "", false}, {10, "", true}, {20, "", true}, {21, "", false}, {15, "e-1", false}, {15, "e-2", true}} {
-		if got := c.coversItem(&session.Item{Time: at(tc.at), Invocation: tc.invocation}, true); got != tc.want {
+		if got := c.coversItem(&session.Item{Time: at(tc.at), Shared: &session.Shared{Invocation: tc.invocation}}, true); got != tc.want {
 			t.Errorf("second %d of %q: %v", tc.at, tc.invocation, got)
 		}
 	}
@@ -203,7 +203,7 @@ func TestMixedDialects(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s, notes := &session.Session{ID: "s"}, &notes{}
 			for i, r := range tc.rows {
-				it := session.Item{Table: tableEvents, Key: fmt.Sprint(i)}
+				it := session.Item{Shared: &session.Shared{Table: tableEvents}, Key: fmt.Sprint(i)}
 				tc.gen.decodeItem(r.columns, &it, false, notes)
 				s.Items = append(s.Items, it)
 			}
@@ -223,7 +223,7 @@ func TestMixedDialects(t *testing.T) {
 func TestNotesAreForgotten(t *testing.T) {
 	s, n := &session.Session{ID: "s"}, &notes{}
 	for i := range 3 {
-		it := session.Item{Table: tableEvents, Key: fmt.Sprint(i)}
+		it := session.Item{Shared: &session.Shared{Table: tableEvents}, Key: fmt.Sprint(i)}
 		r := row{"timestamp": float64(i), "event_data": `{"author":"a","invocationId":"i"}`}
 		ps.decodeItem(r.columns, &it, false, n)
 		if n.loadNote(&it).dialect == "" {

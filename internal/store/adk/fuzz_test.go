@@ -19,7 +19,7 @@ func FuzzDocument(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, g := range []generation{p1, ps} {
 			r := row{"timestamp": "2026-11-20 21:40:00", "event_data": data}
-			full, bare := session.Item{Key: "k"}, session.Item{Key: "k"}
+			full, bare := session.Item{Key: "k", Shared: &session.Shared{}}, session.Item{Key: "k", Shared: &session.Shared{}}
 			notes := &notes{}
 			faultsFull, faultsBare := g.decodeItem(r.columns, &full, true, notes), g.decodeItem(r.columns, &bare, false, notes)
 			if full.Body == nil || bare.Body != nil {

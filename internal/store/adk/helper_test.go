@@ -77,7 +77,7 @@ func decoded(g generation, r row) (session.Item, []session.Fault) {
 	if _, has := r["actions"]; !has && g == p0 {
 		r["actions"] = []byte("\x80\x05N.")
 	}
-	it := session.Item{Table: tableEvents, Key: "k"}
+	it := session.Item{Shared: &session.Shared{Table: tableEvents}, Key: "k"}
 	list := g.decodeItem(r.columns, &it, true, &notes{})
 	return it, list
 }

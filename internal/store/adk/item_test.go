@@ -13,7 +13,7 @@ func outline(it session.Item, list []session.Fault) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s/%s", it.Kind, it.Role)
 	for _, f := range []struct{ name, value string }{
-		{"agent", it.Agent}, {"branch", it.Branch}, {"scope", it.Scope}, {"node", it.Node}, {"inv", it.Invocation}, {"model", it.Model},
+		{"agent", it.Agent()}, {"branch", it.Branch()}, {"scope", it.Scope()}, {"node", it.Node()}, {"inv", it.Invocation()}, {"model", it.Model()},
 		{"text", it.Body.Text}, {"thought", it.Body.Reasoning},
 	} {
 		if f.value != "" {
@@ -195,7 +195,7 @@ func TestOutlineHasNoTexts(t *testing.T) {
 		"content": `{"role":"model","parts":[{"text":"hi"},{"functionCall":{"id":"1","name":"f","args":{"a":1}}},{"functionResponse":{"id":"2","name":"g","response":{"b":2}}}]}`,
 	}
 	full, _ := decoded(g2, r)
-	bare := session.Item{Table: tableEvents, Key: "k"}
+	bare := session.Item{Shared: &session.Shared{Table: tableEvents}, Key: "k"}
 	g2.decodeItem(r.columns, &bare, false, &notes{})
 	if bare.Body != nil || bare.Calls[0].Args != "" || bare.Results[0].Text != "" {
 		t.Errorf("got %+v", bare)

@@ -164,8 +164,8 @@ func oursOf(t *testing.T, count int) (questions []asked, requests [][]string) {
 			for _, v := range pass.ViewersOf(tree.Root()) {
 				who := asker{}
 				for i := range v.Items {
-					if it := &v.Items[i]; it.Agent != "" && it.OnWire() {
-						who = asker{it.Agent, it.Branch, it.Scope}
+					if it := &v.Items[i]; it.Agent() != "" && it.OnWire() {
+						who = asker{it.Agent(), it.Branch(), it.Scope()}
 						break
 					}
 				}

@@ -209,7 +209,7 @@ func newLayout(ctx context.Context, db table.Reader, s table.Schema) (session.St
 		Item: func(row eventlog.Row, it *session.Item, body bool) []session.Fault {
 			stored := gen.rowOf(row)
 			faults := gen.decodeItem(stored, it, body, notes)
-			if it.Branch != "" && bySegments(stored, it.Time) {
+			if it.Branch() != "" && bySegments(stored, it.Time) {
 				it.Flags |= session.BySegments
 			}
 			return faults

@@ -198,7 +198,7 @@ func answered(trees []*session.Tree, id, agent string, nth int) (*session.Tree, 
 			continue
 		}
 		for i := range s.Items {
-			if it := &s.Items[i]; it.Agent == agent && it.Role == session.Assistant {
+			if it := &s.Items[i]; it.Agent() == agent && it.Role == session.Assistant {
 				if nth--; nth == 0 {
 					s.Items = slices.Clone(s.Items[:i+1])
 					return &session.Tree{Sessions: []*session.Session{&s}}, i
@@ -215,11 +215,11 @@ func answered(trees []*session.Tree, id, agent string, nth int) (*session.Tree, 
 func shownTo(t *testing.T, facts *session.Store, tree *session.Tree, by, end int) []string {
 	t.Helper()
 	root := tree.Root()
-	agent, branch := root.Items[by].Agent, root.Items[by].Branch
+	agent, branch := root.Items[by].Agent(), root.Items[by].Branch()
 	var subject *rules.Subject
 	pass := rules.NewPass(facts, tree, rules.Judge{}, nil)
 	for _, v := range pass.ViewersOf(root) {
-		if v.ViewerIndex(by) >= 0 && v.Items[v.ViewerIndex(by)].Agent == agent {
+		if v.ViewerIndex(by) >= 0 && v.Items[v.ViewerIndex(by)].Agent() == agent {
 			subject = v
 		}
 	}
@@ -227,7 +227,7 @@ func shownTo(t *testing.T, facts *session.Store, tree *session.Tree, by, end int
 	if err != nil {
 		t.Fatal(err)
 	}
-	viewer := slices.IndexFunc(out.Visibility.Viewers, func(v view.Viewer) bool { return v.Scope == root.Items[by].Scope })
+	viewer := slices.IndexFunc(out.Visibility.Viewers, func(v view.Viewer) bool { return v.Scope == root.Items[by].Scope() })
 	var lines, results []string
 	if last := subject.LastSummary(); last >= 0 {
 		lines = append(lines, facts.Retells.Summary+subject.Items[last].Body.Text)
@@ -236,7 +236,7 @@ func shownTo(t *testing.T, facts *session.Store, tree *session.Tree, by, end int
 		e := &out.Visibility.Events[i]
 		at := subject.ViewerIndex(e.Item)
 		sees := out.Visibility.Cell(e, viewer, 0).Visible && e.Item < end && e.Stored().Kind == session.Message
-		if at < 0 && sees && e.Stored().IsAnswer() && e.Stored().Agent == "" {
+		if at < 0 && sees && e.Stored().IsAnswer() && e.Stored().Agent() == "" {
 			continue // the user's answer to another agent's call goes with that call
 		}
 		if sees != (at >= subject.Start && e.Item < end && subject.Items[at].OnWire()) {
@@ -295,7 +295,7 @@ func TestOddEventsOfJavaScript(t *testing.T) {
 				}
 				items := trees[0].Root().Items
 				by := slices.IndexFunc(items, func(it session.Item) bool {
-					return it.Agent == v.Agent && it.Branch == v.Branch && it.Scope == v.Scope && it.OnWire() && it.Role == session.Assistant
+					return it.Agent() == v.Agent && it.Branch() == v.Branch && it.Scope() == v.Scope && it.OnWire() && it.Role == session.Assistant
 				})
 				if by < 0 { // it has no voice: nothing that it said is sent
 					continue

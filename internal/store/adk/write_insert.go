@@ -64,11 +64,11 @@ func toolOf(s *session.Session, it *session.Item, result *session.Result) string
 	name, found := result.Name, false
 	for i := range s.Items {
 		other := &s.Items[i]
-		if found = found || other.Table == it.Table && other.Key == it.Key; found {
+		if found = found || other.Table() == it.Table() && other.Key == it.Key; found {
 			return name
 		}
 		for n := range other.Calls {
-			if c := &other.Calls[n]; c.ID == result.CallID && other.Branch == it.Branch && other.Scope == it.Scope {
+			if c := &other.Calls[n]; c.ID == result.CallID && other.Branch() == it.Branch() && other.Scope() == it.Scope() {
 				name = c.Name
 			}
 		}
@@ -84,7 +84,7 @@ func (r *revision) composeEvent(it *session.Item, id string, parts []byte) ([]ta
 	if err != nil {
 		return nil, err
 	}
-	row := []table.Field{{Name: r.stored("invocation_id"), Value: it.Invocation}, {Name: "timestamp", Value: at}}
+	row := []table.Field{{Name: r.stored("invocation_id"), Value: it.Invocation()}, {Name: "timestamp", Value: at}}
 	if r.hasDocument() {
 		document, err := r.composeDocument(it, id, parts, it.Position-placeOf(stored))
 		return append(row, table.Field{Name: r.stored("event_data"), Value: string(document)}), err
@@ -93,8 +93,8 @@ func (r *revision) composeEvent(it *session.Item, id string, parts []byte) ([]ta
 	if err != nil {
 		return nil, err
 	}
-	row = append(row, table.Field{Name: "author", Value: authorOf(it)}, table.Field{Name: "branch", Value: column.OrNull(it.Branch)},
-		table.Field{Name: "isolation_scope", Value: column.OrNull(it.Scope)}, table.Field{Name: "node_info_json", Value: column.OrNull(string(r.nodeInfo(it)))},
+	row = append(row, table.Field{Name: "author", Value: authorOf(it)}, table.Field{Name: "branch", Value: column.OrNull(it.Branch())},
+		table.Field{Name: "isolation_scope", Value: column.OrNull(it.Scope())}, table.Field{Name: "node_info_json", Value: column.OrNull(string(r.nodeInfo(it)))},
 		table.Field{Name: "content", Value: string(r.contentOf(parts))})
 	if actions != nil {
 		row = append(row, table.Field{Name: "actions", Value: actions})
@@ -116,8 +116,8 @@ func (r *revision) composeDocument(it *session.Item, id string, parts []byte, la
 	}
 	copied, err := r.timeLike(r.Raw(r.memberSpot(r.document(), "timestamp")), it, later)
 	return r.composeObject(r.documentSpelling(), r.document(),
-		member{"content", r.contentOf(parts)}, member{"invocation_id", quoteText(it.Invocation)}, member{"author", quoteText(authorOf(it))}, member{"actions", actions},
-		member{"branch", labelValue(it.Branch)}, member{"node_info", r.nodeInfo(it)}, member{"isolation_scope", orNone(it.Scope)},
+		member{"content", r.contentOf(parts)}, member{"invocation_id", quoteText(it.Invocation())}, member{"author", quoteText(authorOf(it))}, member{"actions", actions},
+		member{"branch", labelValue(it.Branch())}, member{"node_info", r.nodeInfo(it)}, member{"isolation_scope", orNone(it.Scope())},
 		member{"id", quoteText(id)}, member{"timestamp", copied}), err
 }
 
@@ -127,10 +127,10 @@ func (r *revision) contentOf(parts []byte) []byte {
 }
 
 func authorOf(it *session.Item) string {
-	if it.Agent == "" {
+	if it.Agent() == "" {
 		return "user"
 	}
-	return it.Agent
+	return it.Agent()
 }
 
 // nodeInfo is what an event of the same agent in the same invocation says of its node.
@@ -141,7 +141,7 @@ func (r *revision) nodeInfo(it *session.Item) []byte {
 		info, author, invocation = r.memberSpot(document, "nodeInfo"), r.Text(r.memberSpot(document, "author")), r.Text(r.memberSpot(document, "invocationId"))
 	}
 	path := r.Raw(r.memberSpot(info, "path"))
-	if path == nil || author != it.Agent || invocation != it.Invocation {
+	if path == nil || author != it.Agent() || invocation != it.Invocation() {
 		return nil
 	}
 	return r.composeObject(inSnake, spot{}, member{"path", path})

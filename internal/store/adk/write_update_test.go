@@ -96,7 +96,7 @@ func TestUpdatesOfARow(t *testing.T) {
 		{"a result that leaves for the receipt", func(s *session.Session) { _, it := answering(s); it.Results = it.Results[1:] }, []string{
 			"content: " + strings.Replace(answers, `{"functionResponse":{"id":"a","name":"f","response":{ "n":1.0 }}}, `, ``, 1),
 		}},
-		{"a branch", func(s *session.Session) { calling(s).Branch = "p.x" }, []string{"branch: p.x"}},
+		{"a branch", func(s *session.Session) { calling(s).Own().Branch = "p.x" }, []string{"branch: p.x"}},
 		{"a place", func(s *session.Session) { calling(s).Position += 7 }, []string{"timestamp: 2026-11-20 22:40:00.000007+01:00"}},
 		{"a place at full seconds", func(s *session.Session) { calling(s).Position += 1e6 }, []string{"timestamp: 2026-11-20 22:40:01+01:00"}},
 	}
@@ -224,7 +224,7 @@ func TestUpdatesOfADocument(t *testing.T) {
 			script.Events[1].Branch = tt.stored
 			path := created(t, adktest.PS, script)
 			if err := edited(t, path, func(s *session.Session) {
-				s.Items[1].Branch = tt.branch
+				s.Items[1].Own().Branch = tt.branch
 				s.Items[1].Position += 1_000_001
 			}); err != nil {
 				t.Fatal(err)

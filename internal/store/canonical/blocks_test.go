@@ -95,8 +95,8 @@ func TestModelServerAndForms(t *testing.T) {
 		t.Errorf("thinking %d, unstored %t", s.Thinking, s.Unstored)
 	}
 	it := s.Items[0]
-	if it.Model != "m" {
-		t.Errorf("model %q", it.Model)
+	if it.Model() != "m" {
+		t.Errorf("model %q", it.Model())
 	}
 	for i, want := range []session.Call{
 		{ID: "A", Name: "a", Args: "[", Form: session.ArgsBroken, Server: true},

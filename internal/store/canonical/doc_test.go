@@ -37,7 +37,7 @@ func TestDocumentedExample(t *testing.T) {
 	if call.Delegation == nil || call.Delegation.Child != "C" || call.Delegation.Task != child.Task || child.Task == 0 {
 		t.Errorf("the call %+v does not hand over the child's task", call)
 	}
-	if reference.Kind != session.SubSession || reference.Child != "C" || reference.Flags.Has(session.Dangling) {
+	if reference.Kind != session.SubSession || reference.Child() != "C" || reference.Flags.Has(session.Dangling) {
 		t.Errorf("the reference is %+v", reference)
 	}
 	last := child.Items[len(child.Items)-1]

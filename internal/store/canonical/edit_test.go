@@ -97,7 +97,7 @@ func keysOf(trees []*session.Tree, known map[string]bool) string {
 		for _, s := range tree.Sessions {
 			keys := s.ID + ":"
 			for i := range s.Items {
-				if it := &s.Items[i]; known[it.Key] || known == nil && it.Table != "" && !strings.Contains(it.Key, "#") {
+				if it := &s.Items[i]; known[it.Key] || known == nil && it.Table() != "" && !strings.Contains(it.Key, "#") {
 					keys += " " + it.Key
 				}
 			}
@@ -181,7 +181,7 @@ func TestItemsGoAnywhere(t *testing.T) {
 func saidIn(s *session.Session) []string {
 	var list []string
 	for i := range s.Items {
-		list = append(list, showItem(&s.Items[i])+s.Items[i].Body.Reasoning+s.Items[i].Child)
+		list = append(list, showItem(&s.Items[i])+s.Items[i].Body.Reasoning+s.Items[i].Child())
 	}
 	return list
 }
@@ -200,17 +200,17 @@ func TestChangedLines(t *testing.T) {
 		name, lines, want string
 		change            func(*session.Session)
 	}{
-		{"agent", p + two, p + strings.Replace(two, "\"]}\n", `"],"agent":"root"}`+"\n", 1), func(s *session.Session) { s.Items[0].Agent = "root" }},
+		{"agent", p + two, p + strings.Replace(two, "\"]}\n", `"],"agent":"root"}`+"\n", 1), func(s *session.Session) { s.Items[0].Own().Agent = "root" }},
 		{"first result", p + two, p + strings.Replace(two, `{"call":"A","text":"a\/","x":1.0}, `, "", 1), func(s *session.Session) { s.Items[0].Results = s.Items[0].Results[1:] }},
 		{"last result", p + two, p + strings.Replace(two, `, {"call":"B","text":"b","y":2}`, "", 1), func(s *session.Session) { s.Items[0].Results = s.Items[0].Results[:1] }},
 		{"title and parent", p, `{"type":"session","id":"P","title":"new","x":[1e400],"parent":"Q"}` + "\n", func(s *session.Session) { s.Title, s.Parent = "new", "Q" }},
 		{"line that breaks off", p + `{"type":"item","session":"Q","kind`, p + `{"type":"item","session":"Q","kind`, nothingOf},
 		{"kept_from", p + `{"type":"item","session":"P","kind":"summary","text":"s","kept_from":3.0e0}`, p + `{"type":"item","session":"P","kind":"summary","text":"s","kept_from":1}`,
-			func(s *session.Session) { s.Items[0].KeptFrom = 1 }},
+			func(s *session.Session) { s.Items[0].Own().KeptFrom = 1 }},
 		{"item without its line end goes", p + two + strings.TrimSpace(itemOf("P", "a")), p + two, func(s *session.Session) { s.Items = s.Items[:1] }},
 		{"item behind the last line", p + strings.TrimSpace(two), p + two + `{"type":"item","session":"P","kind":"message","role":"tool","agent":"root","results":[{"call":"C","text":"c","synthetic":true}],"synthetic":true}` + "\n",
 			func(s *session.Session) {
-				s.Items = append(s.Items, session.Item{Role: session.Tool, Agent: "root", Flags: session.Synthetic, Body: &session.Body{},
+				s.Items = append(s.Items, session.Item{Role: session.Tool, Shared: &session.Shared{Agent: "root"}, Flags: session.Synthetic, Body: &session.Body{},
 					Results: []session.Result{{CallID: "C", Text: "c", Synthetic: true}}})
 			}},
 	}
@@ -254,7 +254,7 @@ func TestPartOfALine(t *testing.T) {
 		part.Key += "#results/1"
 		part.Calls, part.Body = nil, &session.Body{Raw: part.Body.Raw}
 		part.Results = part.Results[1:]
-		part.Branch = "orch"
+		part.Own().Branch = "orch"
 		s.Items[0].Results = s.Items[0].Results[:1]
 		s.Items = append(s.Items, part)
 	})

@@ -39,7 +39,7 @@ func drawSession(t *rapid.T, i, n int) *session.Session {
 	count := rapid.IntRange(0, 5).Draw(t, "items")
 	for j := range count {
 		it := drawItem(t, n)
-		it.Table, it.Key, it.Position = "rows", fmt.Sprint(i, "/", j), int64(j)
+		it.Own().Table, it.Key, it.Position = "rows", fmt.Sprint(i, "/", j), int64(j)
 		s.Items = append(s.Items, it)
 	}
 	drawTask(t, s)
@@ -76,19 +76,16 @@ func drawTask(t *rapid.T, s *session.Session) {
 
 func drawItem(t *rapid.T, n int) session.Item {
 	it := session.Item{
-		Kind:       rapid.SampledFrom([]session.Kind{session.Message, session.Message, session.Message, session.SubSession, session.Summary, session.Other}).Draw(t, "kind"),
-		Branch:     rapid.SampledFrom([]string{"", "root.a", `{"tokens":[1,3]}`, `{"active_forks":{"1":[[0],3]}}`, `{"other":1}`, "{"}).Draw(t, "branch"),
-		Invocation: aName.Draw(t, "invocation"),
-		Scope:      aName.Draw(t, "scope"),
-		Node:       aName.Draw(t, "node"),
-		Time:       aTime.Draw(t, "time"),
-		Body:       &session.Body{Raw: []byte(aRecord.Draw(t, "record"))},
+		Kind:   rapid.SampledFrom([]session.Kind{session.Message, session.Message, session.Message, session.SubSession, session.Summary, session.Other}).Draw(t, "kind"),
+		Shared: &session.Shared{Branch: rapid.SampledFrom([]string{"", "root.a", `{"tokens":[1,3]}`, `{"active_forks":{"1":[[0],3]}}`, `{"other":1}`, "{"}).Draw(t, "branch"), Invocation: aName.Draw(t, "invocation"), Scope: aName.Draw(t, "scope"), Node: aName.Draw(t, "node")},
+		Time:   aTime.Draw(t, "time"),
+		Body:   &session.Body{Raw: []byte(aRecord.Draw(t, "record"))},
 	}
 	if rapid.IntRange(0, 4).Draw(t, "output") == 0 {
-		it.Outputs = []session.Output{{
+		it.SetOutputs([]session.Output{{
 			Path: aText.Draw(t, "path"), Real: aName.Draw(t, "real"), Outside: rapid.Bool().Draw(t, "outside"),
 			Bytes: rapid.Int64Range(0, 9).Draw(t, "bytes"), Hash: rapid.Bool().Draw(t, "hash"),
-		}}
+		}})
 	}
 	for _, f := range []session.Flags{session.Implicit, session.Archived, session.Synthetic, session.Unfinished, session.Skipped, session.EmptyCalls,
 		session.Rewound, session.Compacted, session.Unshown, session.SummaryTurn} {
@@ -100,14 +97,14 @@ func drawItem(t *rapid.T, n int) session.Item {
 	case session.Message:
 		drawMessage(t, &it)
 	case session.SubSession:
-		it.Child = anID(n).Draw(t, "child")
-		if !exists(it.Child, n) {
+		it.Own().Child = anID(n).Draw(t, "child")
+		if !exists(it.Child(), n) {
 			it.Flags |= session.Dangling | session.Skipped
 		}
 	case session.Summary:
 		it.Body.Text = aText.Draw(t, "summary")
 		it.Text = session.DigestOf(it.Body.Text)
-		it.KeptFrom = rapid.Int64Range(0, 9).Draw(t, "kept")
+		it.Own().KeptFrom = rapid.Int64Range(0, 9).Draw(t, "kept")
 	}
 	return it
 }
@@ -115,9 +112,9 @@ func drawItem(t *rapid.T, n int) session.Item {
 func drawMessage(t *rapid.T, it *session.Item) {
 	it.Role = rapid.SampledFrom([]session.Role{session.User, session.Assistant, session.Tool, session.System}).Draw(t, "role")
 	if it.Role == session.Assistant || it.Role == session.Tool {
-		it.Agent = aName.Draw(t, "agent")
+		it.Own().Agent = aName.Draw(t, "agent")
 	}
-	it.Model = aName.Draw(t, "model")
+	it.Own().Model = aName.Draw(t, "model")
 	if it.Role == session.Tool {
 		drawResult(t, it)
 	} else {

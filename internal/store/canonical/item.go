@@ -40,18 +40,16 @@ func (r *itemReader) readItem(line []byte, number int64) session.Item {
 		return r.makeUndecodable(line)
 	}
 	it := session.Item{
-		Kind:       r.readKind(rec.Kind, number),
-		Flags:      flagsOf(&rec),
-		Branch:     r.readBranch(rec.Branch, number),
-		Invocation: r.internName(rec.Invocation),
-		Scope:      r.internName(rec.Scope),
-		Node:       r.internName(rec.Node),
-		Provider:   r.internName(rec.Provider),
-		Text:       session.DigestOf(rec.Text.string),
-		Outputs:    decodeOutputs(rec.Outputs),
-		Refusal:    session.RefusalOf(rec.Refusal.Status, rec.Refusal.Text),
-		Note:       rec.Note,
-		Body:       &session.Body{Text: rec.Text.string, Reasoning: rec.Reasoning, Raw: line},
+		Kind:  r.readKind(rec.Kind, number),
+		Flags: flagsOf(&rec),
+		Shared: &session.Shared{
+			Branch: r.readBranch(rec.Branch, number), Invocation: r.internName(rec.Invocation), Scope: r.internName(rec.Scope),
+			Node: r.internName(rec.Node), Provider: r.internName(rec.Provider), Outputs: decodeOutputs(rec.Outputs),
+			Refusal: session.RefusalOf(rec.Refusal.Status, rec.Refusal.Text),
+		},
+		Text: session.DigestOf(rec.Text.string),
+		Note: rec.Note,
+		Body: &session.Body{Text: rec.Text.string, Reasoning: rec.Reasoning, Raw: line},
 	}
 	var ok bool
 	if it.Time, ok = parseTime(rec.Time); !ok {
@@ -61,9 +59,9 @@ func (r *itemReader) readItem(line []byte, number int64) session.Item {
 	case session.Message:
 		r.readMessage(&it, &rec, number)
 	case session.SubSession:
-		it.Child = rec.Child
+		it.Shared.Child = rec.Child
 	case session.Summary:
-		it.KeptFrom = rec.KeptFrom
+		it.Shared.KeptFrom = rec.KeptFrom
 	}
 	it.Meaning = r.meaningOf(&it, &rec)
 	return it
@@ -85,11 +83,11 @@ func (r *itemReader) readMessage(it *session.Item, rec *itemLine, number int64) 
 	case session.NoRole:
 		r.addFault(session.UnknownPart, rec.Role,
 			atLine(number, "the role "+quoteWord(rec.Role)+" is not user, assistant, tool or system"))
-		it.Agent = r.internName(rec.Agent)
+		it.Shared.Agent = r.internName(rec.Agent)
 	case session.Assistant, session.Tool:
-		it.Agent = r.internName(rec.Agent)
+		it.Shared.Agent = r.internName(rec.Agent)
 	}
-	it.Model, it.Size = r.internName(rec.Model), rec.requestSize()
+	it.Shared.Model, it.Size = r.internName(rec.Model), rec.requestSize()
 	it.Calls, it.Results = r.readCalls(rec.Calls, number), r.readResults(rec.Results)
 	it.Blocks = r.readBlocks(rec, number)
 	if it.Role == session.Tool && len(it.Results) == 1 && rec.Text.string == "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/treetest"
 )
 
 const sessionP = `{"type":"session","id":"P"}`
@@ -23,7 +24,7 @@ func TestReadItem(t *testing.T) {
 		{"user", `{"type":"item","session":"P","kind":"message","role":"user","agent":"root","text":"q"}`,
 			session.Item{Role: session.User, Text: digest("q"), Body: &session.Body{Text: "q"}}},
 		{"everything a message can have", `{"type":"item","session":"P","kind":"message","role":"assistant","agent":"a","branch":"r.a","invocation":"i","time":"2026-03-02T10:00:00.000000001+01:00","text":"t","reasoning":"r","implicit":true,"archived":true,"synthetic":true,"unfinished":true,"skipped":true}`,
-			session.Item{Role: session.Assistant, Agent: "a", Branch: "r.a", Invocation: "i", Text: digest("t"),
+			session.Item{Role: session.Assistant, Shared: &session.Shared{Agent: "a", Branch: "r.a", Invocation: "i"}, Text: digest("t"),
 				Time:   time.Date(2026, 3, 2, 9, 0, 0, 1, time.UTC),
 				Flags:  session.Implicit | session.Archived | session.Synthetic | session.Unfinished | session.Skipped,
 				Blocks: []session.Block{{Kind: session.ReasoningBlock, Text: digest("r")}, {}},
@@ -51,26 +52,26 @@ func TestReadItem(t *testing.T) {
 		{"background delegation", `{"type":"item","session":"P","kind":"message","role":"assistant","calls":[{"id":"T","name":"run_background_agent","args":"{"}]}`,
 			session.Item{Role: session.Assistant, Body: &session.Body{}, Calls: []session.Call{{ID: "T", Name: "run_background_agent", Args: "{", Form: session.ArgsBroken, Delegation: &session.Delegation{}}}}},
 		{"result", `{"type":"item","session":"P","kind":"message","role":"tool","agent":"a","results":[{"call":"T","name":"n","text":"r","error":true,"pending":true}]}`,
-			session.Item{Role: session.Tool, Agent: "a", Text: digest("r"), Body: &session.Body{},
+			session.Item{Role: session.Tool, Shared: &session.Shared{Agent: "a"}, Text: digest("r"), Body: &session.Body{},
 				Results: []session.Result{{CallID: "T", Name: "n", Text: "r", Digest: digest("r"), IsError: true, Pending: true}}}},
 		{"placeholders, given and recognised", `{"type":"item","session":"P","kind":"message","role":"tool","results":[{"call":"A","text":"x","synthetic":true},{"call":"B","text":"No result provided"}]}`,
 			session.Item{Role: session.Tool, Body: &session.Body{}, Results: []session.Result{
 				{CallID: "A", Text: "x", Digest: digest("x"), Synthetic: true},
 				{CallID: "B", Text: "No result provided", Digest: digest("No result provided"), Synthetic: true}}}},
 		{"sub-session", `{"type":"item","session":"P","kind":"sub_session","child":"P"}`,
-			session.Item{Kind: session.SubSession, Child: "P", Body: &session.Body{}}},
+			session.Item{Kind: session.SubSession, Shared: &session.Shared{Child: "P"}, Body: &session.Body{}}},
 		{"sub-session that is gone", `{"type":"item","session":"P","kind":"sub_session","child":"X"}`,
-			session.Item{Kind: session.SubSession, Child: "X", Flags: session.Dangling | session.Skipped, Body: &session.Body{}}},
+			session.Item{Kind: session.SubSession, Shared: &session.Shared{Child: "X"}, Flags: session.Dangling | session.Skipped, Body: &session.Body{}}},
 		{"sub-session that has items and no line", `{"type":"item","session":"X","kind":"sub_session","child":"P"}` + "\n" + `{"type":"item","session":"P","kind":"sub_session","child":"X"}`,
-			session.Item{Kind: session.SubSession, Child: "X", Flags: session.Dangling | session.Skipped, Body: &session.Body{}}},
+			session.Item{Kind: session.SubSession, Shared: &session.Shared{Child: "X"}, Flags: session.Dangling | session.Skipped, Body: &session.Body{}}},
 		{"summary", `{"type":"item","session":"P","kind":"summary","text":"s","kept_from":3,"branch":"r"}`,
-			session.Item{Kind: session.Summary, Branch: "r", Text: digest("s"), KeptFrom: 3, Body: &session.Body{Text: "s"}}},
+			session.Item{Kind: session.Summary, Shared: &session.Shared{Branch: "r", KeptFrom: 3}, Text: digest("s"), Body: &session.Body{Text: "s"}}},
 		{"other", `{"type":"item","session":"P","kind":"other","raw":{"error":1}}`,
 			session.Item{Kind: session.Other, Body: &session.Body{}}},
 		{"token branch", `{"type":"item","session":"P","kind":"message","role":"user","text":"q","branch":{"tokens": [1, 3]}}`,
-			session.Item{Role: session.User, Branch: `{"tokens":[1,3]}`, Text: digest("q"), Body: &session.Body{Text: "q"}}},
+			session.Item{Role: session.User, Shared: &session.Shared{Branch: `{"tokens":[1,3]}`}, Text: digest("q"), Body: &session.Body{Text: "q"}}},
 		{"fork branch", `{"type":"item","session":"P","kind":"message","role":"user","text":"q","branch":{"active_forks":{"1":[[0],3]}}}`,
-			session.Item{Role: session.User, Branch: `{"active_forks":{"1":[[0],3]}}`, Text: digest("q"), Body: &session.Body{Text: "q"}}},
+			session.Item{Role: session.User, Shared: &session.Shared{Branch: `{"active_forks":{"1":[[0],3]}}`}, Text: digest("q"), Body: &session.Body{Text: "q"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -83,7 +84,7 @@ func TestReadItem(t *testing.T) {
 				t.Errorf("raw bytes %s", got.Body.Raw)
 			}
 			diff := cmp.Diff(tt.want, got,
-				cmpopts.IgnoreFields(session.Item{}, "Table", "Key", "Meaning", "Size"),
+				treetest.AlikeShared, cmpopts.IgnoreFields(session.Shared{}, "Table"), cmpopts.IgnoreFields(session.Item{}, "Key", "Meaning", "Size"),
 				cmpopts.IgnoreFields(session.Body{}, "Raw"), cmpopts.EquateEmpty())
 			if diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -103,7 +104,7 @@ func TestRowsAndPositions(t *testing.T) {
 	for _, tree := range outlines(t, openStream(t, text)) {
 		s := tree.Root()
 		for i, it := range s.Items {
-			if it.Table != "items" || it.Key != want[s.ID][i] || it.Position != int64(i) || it.Body != nil {
+			if it.Table() != "items" || it.Key != want[s.ID][i] || it.Position != int64(i) || it.Body != nil {
 				t.Errorf("item %d of %s: %+v", i, s.ID, it)
 			}
 		}

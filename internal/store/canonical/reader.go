@@ -41,6 +41,7 @@ func (r *reader) readOutlines(ctx context.Context, tree *session.Tree) error {
 		}
 		e := r.s.index.byID[s.ID]
 		s.Items = make([]session.Item, 0, len(e.items))
+		var sharing session.Sharing
 		for i, at := range e.items {
 			it, err := r.readItemAt(ctx, at)
 			if err != nil {
@@ -49,7 +50,8 @@ func (r *reader) readOutlines(ctx context.Context, tree *session.Tree) error {
 			if i == 0 {
 				s.Task = taskOf(&it, it.Body.Text)
 			}
-			it.Table, it.Key, it.Position = tableItems, r.s.itemKey(at), int64(i)
+			it.Own().Table, it.Key, it.Position = tableItems, r.s.itemKey(at), int64(i)
+			sharing.Share(&it)
 			it.DropTexts()
 			s.Items = append(s.Items, it)
 			r.moveFaults(s, i)

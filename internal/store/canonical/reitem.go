@@ -125,7 +125,7 @@ func (l *lineText) setID(pointer, id string) {
 func (l *lineText) keepResult(it *change.Item) {
 	if it.Is.Role != it.Was.Role {
 		l.setMember("/role", it.Is.Role.String())
-		l.replaceMember("/agent", it.Is.Agent) // which a reader passes over in some roles
+		l.replaceMember("/agent", it.Is.Agent()) // which a reader passes over in some roles
 	}
 	for _, said := range []struct{ at, nothing string }{{"/text", `""`}, {"/reasoning", `""`}, {"/calls", "[]"}} {
 		if stored, there := l.rawMember(said.at); there && stored.Kind() != jsontext.KindNull {

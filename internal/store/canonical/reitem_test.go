@@ -44,13 +44,15 @@ func TestAmendedLines(t *testing.T) {
 		{"another id of a block", `"blocks":[{"type":"call","id":"fc_1"}],"calls":[{"id":"A","name":"a","args":""}]}`, `"blocks":[{"type":"call","id":"fc_2"}],"calls":[{"id":"A","name":"a","args":""}]}`,
 			func(it *session.Item) { it.Blocks[0].ID = "fc_2" }},
 		{"branch", `"branch":"orch.a" ,"calls":[{"id":"A","name":"a","args":"{ }","x":1.0}]}`, `"branch":"orch.b\n" ,"calls":[{"id":"A","name":"a","args":"{ }","x":1.0}]}`,
-			func(it *session.Item) { it.Branch = "orch.b\n" }},
+			func(it *session.Item) { it.Own().Branch = "orch.b\n" }},
 		{"branch of another form", `"branch":{"tokens":[3, 1]},"text":"t\/"}`, `"branch":{"active_forks":{"1":[[0],2]}},"text":"t\/"}`,
-			func(it *session.Item) { it.Branch = `{"active_forks":{"1":[[0],2]}}` }},
+			func(it *session.Item) {
+				it.Own().Branch = `{"active_forks":{"1":[[0],2]}}`
+			}},
 		{"branch that was not there", `"text":"t\/", "x":1.0}`, `"text":"t\/", "x":1.0,"branch":"orch"}`,
-			func(it *session.Item) { it.Branch = "orch" }},
+			func(it *session.Item) { it.Own().Branch = "orch" }},
 		{"branch that is taken away", `"text":"t\/","branch":"orch" , "x":1.0}`, `"text":"t\/" , "x":1.0}`,
-			func(it *session.Item) { it.Branch = "" }},
+			func(it *session.Item) { it.Own().Branch = "" }},
 		{"archived", `"text":"t\/", "x":1.0}`, `"text":"t\/", "x":1.0,"archived":true}`,
 			func(it *session.Item) { it.Flags |= session.Archived }},
 		{"sent again", `"text":"t\/" , "archived": true, "x":1.0}`, `"text":"t\/" , "archived": false, "x":1.0}`,
@@ -76,8 +78,8 @@ func TestAmendedLines(t *testing.T) {
 			if diff := cmp.Diff(foretold.Blocks, again.Blocks); diff != "" {
 				t.Errorf("blocks (-foretold +read):\n%s", diff)
 			}
-			if again.Branch != foretold.Branch || again.Flags.Has(session.Archived) != foretold.Flags.Has(session.Archived) {
-				t.Errorf("it is read on branch %q with the flags %b, foretold were %q and %b", again.Branch, again.Flags, foretold.Branch, foretold.Flags)
+			if again.Branch() != foretold.Branch() || again.Flags.Has(session.Archived) != foretold.Flags.Has(session.Archived) {
+				t.Errorf("it is read on branch %q with the flags %b, foretold were %q and %b", again.Branch(), again.Flags, foretold.Branch(), foretold.Flags)
 			}
 		})
 	}

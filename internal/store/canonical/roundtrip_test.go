@@ -12,12 +12,13 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/canonical"
 	"github.com/sessctl/sessctl/internal/store/forest"
+	"github.com/sessctl/sessctl/internal/treetest"
 )
 
 // What a store's own adapter and the reader of its export may say differently:
 // row keys, positions, the stored bytes, and the value of a Meaning.
 var sameOutlines = cmp.Options{
-	cmpopts.IgnoreFields(session.Item{}, "Table", "Key", "Position", "Meaning"),
+	treetest.AlikeShared, cmpopts.IgnoreFields(session.Shared{}, "Table"), cmpopts.IgnoreFields(session.Item{}, "Key", "Position", "Meaning"),
 	cmpopts.IgnoreFields(session.Body{}, "Raw"),
 	cmpopts.IgnoreFields(session.Session{}, "Raw", "Children", "Faults"),
 	cmpopts.EquateEmpty(),
@@ -26,7 +27,7 @@ var sameOutlines = cmp.Options{
 // sameStream compares all that a stream says; rows are numbered anew where
 // lines were left out.
 var sameStream = cmp.Options{
-	cmpopts.IgnoreFields(session.Item{}, "Key"),
+	treetest.AlikeShared, cmpopts.IgnoreFields(session.Item{}, "Key"),
 	cmpopts.IgnoreFields(session.Fault{}, "Ref", "Detail"), // row and line
 	cmpopts.EquateEmpty(),
 }
@@ -88,7 +89,7 @@ func ambiguous(list []*session.Session) bool {
 			}
 		}
 		for i := range s.Items {
-			if c := s.Items[i].Child; c != "" {
+			if c := s.Items[i].Child(); c != "" {
 				if referrers[c] == nil {
 					referrers[c] = map[string]bool{}
 				}
@@ -186,7 +187,7 @@ func shape(trees []*session.Tree) (lines []string, sameTask map[[2]string]bool) 
 func shapeItem(it *session.Item) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %v %v %b %d %v %q %q %q %q %q %d size %d", it.Key, it.Kind, it.Role, it.Flags, it.Position, it.Time,
-		it.Agent, it.Model, it.Branch, it.Invocation, it.Child, it.KeptFrom, it.Size)
+		it.Agent(), it.Model(), it.Branch(), it.Invocation(), it.Child(), it.KeptFrom(), it.Size)
 	fmt.Fprintf(&b, " text %v %d reasoning %d", it.Text != 0, len(it.Body.Text), len(it.Body.Reasoning))
 	for _, c := range it.Calls {
 		fmt.Fprintf(&b, " call %q %q %d %d %t", c.ID, c.Name, len(c.Args), c.Form, c.Server)

@@ -181,7 +181,7 @@ func TestMultiAgentVectors(t *testing.T) {
 				}
 				for i := range s.Items {
 					it := &s.Items[i]
-					if gone := it.Child != "" && trees[0].Session(it.Child) == nil; gone != it.Flags.Has(session.Dangling) {
+					if gone := it.Child() != "" && trees[0].Session(it.Child()) == nil; gone != it.Flags.Has(session.Dangling) {
 						t.Errorf("item %d of %s: flags %b", i, s.ID, it.Flags)
 					}
 				}

@@ -367,12 +367,15 @@ type outputLine struct {
 	Rest    jsontext.Value `json:",embed"`
 }
 
-func decodeOutputs(lines []outputLine) []session.Output {
+func decodeOutputs(lines []outputLine) *[]session.Output {
+	if len(lines) == 0 {
+		return nil
+	}
 	var list []session.Output
 	for _, l := range lines {
 		list = append(list, session.Output{Path: l.Path, Real: l.Real, Outside: l.Outside, Bytes: l.Bytes, Hash: l.Hash})
 	}
-	return list
+	return &list
 }
 
 func encodeOutputs(list []session.Output) []outputLine {

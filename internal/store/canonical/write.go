@@ -234,10 +234,10 @@ func explicitTask(s *session.Session) *string {
 func encodeItem(s *session.Session, it *session.Item, body *session.Body, names signatureNames) itemLine {
 	rec := itemLine{
 		Type: typeItem, Session: s.ID, Kind: it.Kind.String(), Role: it.Role.String(),
-		Agent: it.Agent, Model: it.Model, Provider: it.Provider, Branch: branchLabel{text: it.Branch}, Invocation: it.Invocation,
-		Scope: it.Scope, Node: it.Node,
+		Agent: it.Agent(), Model: it.Model(), Provider: it.Provider(), Branch: branchLabel{text: it.Branch()}, Invocation: it.Invocation(),
+		Scope: it.Scope(), Node: it.Node(),
 		Time: formatTime(it.Time), Text: textMember{body.Text, it.Flags.Has(session.NullText)}, Reasoning: body.Reasoning,
-		Outputs: encodeOutputs(it.Outputs), Refusal: refusalLine{Status: it.Refusal.Status, Text: it.Refusal.Text}, Note: it.Note, Child: it.Child, KeptFrom: it.KeptFrom,
+		Outputs: encodeOutputs(it.Outputs()), Refusal: refusalLine{Status: it.Refusal().Status, Text: it.Refusal().Text}, Note: it.Note, Child: it.Child(), KeptFrom: it.KeptFrom(),
 	}
 	for _, f := range rec.flagMembers() {
 		*f.member = it.Flags.Has(f.flag)
@@ -372,7 +372,7 @@ func (rec *itemLine) requestSize() int64 {
 // differs between twins.
 func (r *itemReader) meaningOf(it *session.Item, rec *itemLine) session.Digest {
 	m := &r.meaning
-	m.Reset(it.Role, it.Agent)
+	m.Reset(it.Role, it.Agent())
 	m.AddMark(byte(it.Kind))
 	m.AddTexts(rec.Text.string, rec.Reasoning)
 	switch it.Kind {
@@ -382,7 +382,7 @@ func (r *itemReader) meaningOf(it *session.Item, rec *itemLine) session.Digest {
 		}
 		addMessage(m, it)
 	case session.SubSession:
-		m.AddDigest(session.DigestOf(it.Child))
+		m.AddDigest(session.DigestOf(it.Child()))
 	case session.Other:
 		m.AddDigest(session.DigestOf([]byte(rec.Stored.Raw)))
 		m.AddDigest(session.DigestOf(rec.Stored.RawBase64))

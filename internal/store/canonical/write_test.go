@@ -111,7 +111,7 @@ func TestReplaced(t *testing.T) {
 	bad := "a\xffb"
 	s := &session.Session{ID: "P", Title: bad, Items: []session.Item{
 		{Role: session.User, Body: &session.Body{Text: bad, Raw: []byte("{\"t\":\"" + bad + "\"}")}},
-		{Role: session.Assistant, Branch: bad, Body: &session.Body{}, Calls: []session.Call{{Args: bad, Delegation: &session.Delegation{Agent: bad}}}},
+		{Role: session.Assistant, Shared: &session.Shared{Branch: bad}, Body: &session.Body{}, Calls: []session.Call{{Args: bad, Delegation: &session.Delegation{Agent: bad}}}},
 		{Role: session.User, Body: &session.Body{Text: "good"}},
 	}}
 	if err := errors.Join(w.WriteSession(s), w.Flush()); err != nil {

@@ -238,7 +238,7 @@ func (c *Session) traceItems(before map[string]*stored, sets map[string][]sessio
 	for i := range c.Items {
 		it := &c.Items[i]
 		it.Is, it.Part = &c.Is.Items[i], -1
-		if it.Is.Table == "" {
+		if it.Is.Table() == "" {
 			continue
 		}
 		row := c.Is.ItemRef(i).Row()
@@ -350,21 +350,21 @@ func takenResults(was, is *session.Item, parts []int) ([]int, error) {
 			return gone, nil
 		}
 	}
-	return nil, problem.New(problem.RolledBack, "", "%s/%s has results in the repaired tree that it did not have before", was.Table, was.Key)
+	return nil, problem.New(problem.RolledBack, "", "%s/%s has results in the repaired tree that it did not have before", was.Table(), was.Key)
 }
 
 // compareValues lists the values that differ. Texts are compared where they are loaded: an item
 // whose text or arguments change has its body.
 func (c *Item) compareValues() error {
 	was, is := c.Was, c.Is
-	c.addValue(OfItem, 0, FieldAgent, was.Agent, is.Agent)
-	c.addValue(OfItem, 0, session.FieldBranch, was.Branch, is.Branch)
-	c.addValue(OfItem, 0, FieldKeptFrom, strconv.FormatInt(was.KeptFrom, 10), strconv.FormatInt(is.KeptFrom, 10))
+	c.addValue(OfItem, 0, FieldAgent, was.Agent(), is.Agent())
+	c.addValue(OfItem, 0, session.FieldBranch, was.Branch(), is.Branch())
+	c.addValue(OfItem, 0, FieldKeptFrom, strconv.FormatInt(was.KeptFrom(), 10), strconv.FormatInt(is.KeptFrom(), 10))
 	c.addValue(OfItem, 0, session.FieldArchived, strconv.FormatBool(was.Flags.Has(session.Archived)), strconv.FormatBool(is.Flags.Has(session.Archived)))
 	c.addValue(OfItem, 0, session.FieldUnfinished, strconv.FormatBool(was.Flags.Has(session.Unfinished)), strconv.FormatBool(is.Flags.Has(session.Unfinished)))
 	if c.Part >= 0 {
 		if len(is.Results) != 1 {
-			return problem.New(problem.RolledBack, "", "%s/%s is a result of its own in the repaired tree, and has %d", is.Table, is.Key, len(is.Results))
+			return problem.New(problem.RolledBack, "", "%s/%s is a result of its own in the repaired tree, and has %d", is.Table(), is.Key, len(is.Results))
 		}
 		c.compareResult(c.Part, &is.Results[0])
 		return nil
@@ -372,7 +372,7 @@ func (c *Item) compareValues() error {
 	annulled := func(it *session.Item) bool { return it.Kind == session.Summary || it.Kind == session.Other } // Relate says which
 	named := was.Kind == session.Message && is.Kind == session.Summary                                        // by its session, from now on
 	if was.Kind != is.Kind && !named && (!annulled(was) || !annulled(is)) || was.Role != is.Role || len(was.Calls) != len(is.Calls) {
-		return problem.New(problem.RolledBack, "", "%s/%s cannot become a message of another form", was.Table, was.Key)
+		return problem.New(problem.RolledBack, "", "%s/%s cannot become a message of another form", was.Table(), was.Key)
 	}
 	omitted := c.omittedBlocks()
 	c.stored.follows = c.Shown || len(omitted) > 0

@@ -20,9 +20,9 @@ var unwritten = map[string]string{
 	"Item.Note":  "the record says what it is",
 	"Item.Flags": "is read of the rest, but for Archived", "Item.Time": "follows the position",
 	"Item.Meaning": "is read of the rest", "Item.Text": "is read of the rest", "Item.Size": "is read of the rest",
-	"Item.Model": "no repair changes it", "Item.Invocation": "no repair changes it", "Item.Scope": "no repair changes it",
-	"Item.Node": "no repair changes it", "Item.Child": "no repair changes it", "Item.Outputs": "no repair changes files",
-	"Item.Home": "is read of the rest", "Item.Passed": "is read of the rest", "Item.Copied": "is read of the rest",
+	"Shared.Model": "no repair changes it", "Shared.Invocation": "no repair changes it", "Shared.Scope": "no repair changes it",
+	"Shared.Node": "no repair changes it", "Shared.Child": "no repair changes it", "Shared.Outputs": "no repair changes files",
+	"Shared.Home": "is read of the rest", "Item.Passed": "is read of the rest", "Item.Copied": "is read of the rest",
 	"Body.Raw": "is what was stored, and stays so",
 
 	"Call.Form": "is read of the arguments", "Call.Server": "no repair changes it", "Call.Waits": "is read of other items",
@@ -44,13 +44,13 @@ var unwritten = map[string]string{
 	"Block.Empty": "no repair changes it", "Block.Media": "no repair changes it", "Block.Is": "no repair changes it",
 	"Block.Bytes": "no repair changes it", "Block.Broken": "no repair changes it", "Block.In": "no repair changes it",
 
-	"Item.Provider": "no repair changes it", "Refusal.Status": "no repair changes it", "Refusal.Text": "no repair changes it",
+	"Shared.Provider": "no repair changes it", "Refusal.Status": "no repair changes it", "Refusal.Text": "no repair changes it",
 }
 
 // fullItem has a value in every part of an item.
 func fullItem() *session.Item {
 	return &session.Item{
-		Table: "t", Key: "k", Body: &session.Body{},
+		Shared: &session.Shared{Table: "t"}, Key: "k", Body: &session.Body{},
 		Calls:   []session.Call{{Delegation: &session.Delegation{}}},
 		Results: []session.Result{{}},
 		Blocks:  []session.Block{{Kind: session.CallBlock}},
@@ -79,7 +79,7 @@ func TestEveryFieldIsListedOrNeverWritten(t *testing.T) {
 				each(func(it *session.Item) reflect.Value { return field(it).Index(0) })
 				continue
 			}
-			if inner.Kind() == reflect.Pointer {
+			if inner.Kind() == reflect.Pointer && !inner.IsNil() {
 				each(func(it *session.Item) reflect.Value { return field(it).Elem() })
 				continue
 			}
@@ -119,6 +119,8 @@ func other(v reflect.Value) {
 		v.Set(reflect.ValueOf(time.Unix(1, 0)))
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
 	default:
 		panic("no other value of " + v.Type().String())
 	}
@@ -127,7 +129,7 @@ func other(v reflect.Value) {
 // several is an item with a text of white space, two calls and three results.
 func several() session.Item {
 	return session.Item{
-		Table: "t", Key: "a", Position: 3, Role: session.Tool, Body: &session.Body{Text: " "},
+		Shared: &session.Shared{Table: "t"}, Key: "a", Position: 3, Role: session.Tool, Body: &session.Body{Text: " "},
 		Calls: []session.Call{{ID: "c1"}, {ID: "c2", Args: "x"}},
 		Results: []session.Result{
 			{CallID: "c1", Digest: 1}, {CallID: "c2", Digest: 2}, {CallID: "c3", Digest: 3},
@@ -142,16 +144,16 @@ func several() session.Item {
 // A change tells where everything went, and what of it is another value.
 func TestChange(t *testing.T) {
 	was := several()
-	plain := session.Item{Table: "t", Key: "b"}
-	before := &session.Tree{Sessions: []*session.Session{{ID: "p", Items: []session.Item{was, plain, {Table: "t", Key: "gone"}}}, {ID: "c"}}}
+	plain := session.Item{Shared: &session.Shared{Table: "t"}, Key: "b"}
+	before := &session.Tree{Sessions: []*session.Session{{ID: "p", Items: []session.Item{was, plain, {Shared: &session.Shared{Table: "t"}, Key: "gone"}}}, {ID: "c"}}}
 	before.Sessions[0].Faults = []session.Fault{{Kind: session.BadUnicode, Item: 0}, {Kind: session.BadUnicode, Item: 1}, {Kind: session.BadTime, Item: 2}}
 
 	left := several()
-	left.Flags, left.Branch, left.Body = session.Archived, "x.y", &session.Body{}
+	left.Flags, left.Own().Branch, left.Body = session.Archived, "x.y", &session.Body{}
 	left.Calls[1] = session.Call{ID: "c2", Args: `{"INVALID_JSON":"x"}`}
 	left.Results = []session.Result{{CallID: "c9", Digest: 3}}
 	left.Blocks = []session.Block{{Kind: session.ResultBlock}}
-	part := session.Item{Table: "t", Key: "a#results/1", Role: session.Tool, Branch: "x", Results: []session.Result{{CallID: "c8", Digest: 2}}}
+	part := session.Item{Shared: &session.Shared{Table: "t", Branch: "x"}, Key: "a#results/1", Role: session.Tool, Results: []session.Result{{CallID: "c8", Digest: 2}}}
 	moved := plain
 	moved.Position = 7
 	after := &session.Tree{Sessions: []*session.Session{
@@ -205,7 +207,7 @@ func TestChange(t *testing.T) {
 
 // A summary that a rewind annulled is one again when that is gone: nothing is written.
 func TestASummaryIsOneAgain(t *testing.T) {
-	was, is := session.Item{Table: "t", Key: "k", Kind: session.Other}, session.Item{Table: "t", Key: "k", Kind: session.Summary}
+	was, is := session.Item{Shared: &session.Shared{Table: "t"}, Key: "k", Kind: session.Other}, session.Item{Shared: &session.Shared{Table: "t"}, Key: "k", Kind: session.Summary}
 	for _, c := range []*store.Change{changeOf(&was, &is), changeOf(&is, &was)} {
 		sessions, err := change.CompareSessions(c)
 		if err != nil || sessions[0].Items[0].Differs() {

@@ -29,7 +29,7 @@ func TestOmitted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			item := func(said string, blocks []session.Block) *session.Item {
-				return &session.Item{Table: "t", Key: "k", Body: &session.Body{Text: said}, Results: []session.Result{{Text: said}}, Blocks: blocks}
+				return &session.Item{Shared: &session.Shared{Table: "t"}, Key: "k", Body: &session.Body{Text: said}, Results: []session.Result{{Text: said}}, Blocks: blocks}
 			}
 			is := item("a", tc.is)
 			if tc.want != nil {

@@ -44,7 +44,7 @@ func ReadsAs(read *session.Tree, planned *store.Change) bool {
 	for _, want := range planned.After.Sessions {
 		got := read.Session(want.ID)
 		if got == nil || !slices.EqualFunc(got.Items, want.Items, func(a, b session.Item) bool {
-			return a.Role == b.Role && a.Flags&^session.Synthetic == b.Flags&^session.Synthetic && (b.Table == "" || a.Key == b.Key && (a.Meaning == b.Meaning || !said[b.Meaning]))
+			return a.Role == b.Role && a.Flags&^session.Synthetic == b.Flags&^session.Synthetic && (b.Table() == "" || a.Key == b.Key && (a.Meaning == b.Meaning || !said[b.Meaning]))
 		}) {
 			return false
 		}

@@ -83,9 +83,11 @@ func (r *reader) readItems(s *session.Session, of func(*node) bool) error {
 	s.Items = make([]session.Item, len(groups))
 	lines := r.log.Window()
 	var blocks []session.Block // most items keep none of theirs
+	var sharing session.Sharing
 	for at, g := range groups {
 		it := &s.Items[at]
-		it.Table, it.Position = tableLines, int64(at)
+		sharing.Begin(it, tableLines)
+		it.Position = int64(at)
 		m := entry{Item: it, reader: r, blocks: blocks[:0]}
 		first := r.namingLine(g)
 		for _, i := range g {
@@ -97,7 +99,7 @@ func (r *reader) readItems(s *session.Session, of func(*node) bool) error {
 			if i == first {
 				it.Key = r.itemKey(i, text)
 				if n := &r.nodes[i]; n.home != 0 {
-					it.Home, it.Copied = r.agents[n.home-1].id, n.copied
+					it.Shared.Home, it.Copied = r.agents[n.home-1].id, n.copied
 				}
 			}
 		}
@@ -105,6 +107,7 @@ func (r *reader) readItems(s *session.Session, of func(*node) bool) error {
 			p.lines[it.Key] = g
 		}
 		m.finishItem(&r.nodes[g[0]])
+		sharing.Share(it)
 		if !slices.ContainsFunc(g, func(i int) bool { return !r.nodes[i].cut }) {
 			m.Flags |= session.Unshown
 		}
@@ -118,7 +121,7 @@ func (r *reader) readItems(s *session.Session, of func(*node) bool) error {
 		}
 		for _, f := range m.faults {
 			f.Harmless = f.Harmless || f.Kind == session.TornLine && s.Writer == session.WriterLive
-			f.Item, f.Ref = at, session.Ref{Session: s.ID, Table: it.Table, Key: it.Key}
+			f.Item, f.Ref = at, session.Ref{Session: s.ID, Table: it.Table(), Key: it.Key}
 			s.Faults = append(s.Faults, f)
 		}
 	}
@@ -176,7 +179,7 @@ func (m *entry) addLine(i int, text []byte) {
 		m.Role = session.User
 	case assistant:
 		if m.Role = session.Assistant; said.Model != "<synthetic>" {
-			m.Model = said.Model
+			m.Shared.Model = said.Model
 		}
 	default: // its time is the clock's, and not of the conversation
 		m.Kind = session.Other
@@ -194,7 +197,7 @@ func (m *entry) addLine(i int, text []byte) {
 	parts, ok := parseBlocks(said.Content)
 	if l.APIError {
 		text, _, _ := textOf(said.Content)
-		m.Flags, m.Refusal = m.Flags|session.Skipped, session.RefusalOf(l.Status, text)
+		m.Flags, m.Shared.Refusal = m.Flags|session.Skipped, session.RefusalOf(l.Status, text)
 	}
 	if !ok {
 		m.faults = append(m.faults, session.Fault{Kind: session.UnknownPart, Field: l.Type, Detail: "its content is neither a text nor a list of blocks"})

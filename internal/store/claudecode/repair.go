@@ -136,14 +136,14 @@ func (c *claude) Relate(tree *session.Tree) {
 		gap := slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Hides })
 		for i := range s.Items {
 			it := &s.Items[i]
-			if it.Table == "" {
+			if it.Table() == "" {
 				it.Time = time.Time{}
 			}
 			if !gap {
 				it.Flags &^= session.Unshown
 			}
-			if it.Home == s.ID { // a stray that came home
-				it.Home, it.Flags = "", it.Flags&^session.Archived
+			if it.Home() == s.ID { // a stray that came home
+				it.Own().Home, it.Flags = "", it.Flags&^session.Archived
 			}
 		}
 	}

@@ -143,7 +143,7 @@ func requireWritable(s *change.Session) error {
 		switch {
 		case it.Was == nil && (it.Is.Role != session.Tool || len(it.Is.Results) != 1):
 			return refuse("adds only results")
-		case it.Moves && it.Was.Home != s.Is.ID:
+		case it.Moves && it.Was.Home() != s.Is.ID:
 			return refuse("only what belongs to another file goes to one")
 		case it.Part >= 0 || len(it.Taken) > 0:
 			return refuse("no part of one")

@@ -25,7 +25,7 @@ func (r *reader) addItem(x *responses.Item, raw []byte, when time.Time, key stri
 	if x.Type == "ghost_snapshot" { // which is sent to nobody
 		return
 	}
-	it := session.Item{Table: session.TableLines, Key: key, Time: when, Model: r.model}
+	it := session.Item{Shared: &session.Shared{Table: session.TableLines, Model: r.model}, Key: key, Time: when}
 	if x.ReadItem(&it); !slices.Contains(itemTypes, x.Type) {
 		it.Kind, it.Role, it.Calls, it.Results, it.Blocks = session.Other, session.NoRole, nil, nil, nil
 	}
@@ -52,6 +52,7 @@ func (r *reader) addItem(x *responses.Item, raw []byte, when time.Time, key stri
 	if it.Body.Raw = slices.Clone(raw); !r.body {
 		it.DropTexts()
 	}
+	r.sharing.Share(&it)
 	r.Items = append(r.Items, it)
 }
 

@@ -30,7 +30,7 @@ func (c *codex) Relate(tree *session.Tree) {
 	for _, s := range tree.Sessions {
 		linkChildren(s)
 		for i := range s.Items {
-			if it := &s.Items[i]; it.Table == "" {
+			if it := &s.Items[i]; it.Table() == "" {
 				it.Time = time.Time{}
 				for n := range it.Results {
 					it.Results[n].IsError = false

@@ -53,6 +53,7 @@ type reader struct {
 	prefix  string // of keys
 	model   string
 	ordinal int64 // of the last line, -1 before the first
+	sharing session.Sharing
 }
 
 // readThread reads the items of a session.
@@ -208,7 +209,7 @@ func (r *reader) addBroken(at *filelog.Line, rec filelog.Record, key, wrong stri
 	if !r.own || rec.Place == 0 && r.self.wrong != "" {
 		return
 	}
-	it := session.Item{Table: session.TableLines, Key: key, Kind: session.Other}
+	it := session.Item{Shared: &session.Shared{Table: session.TableLines}, Key: key, Kind: session.Other}
 	if r.body {
 		it.Body = &session.Body{Raw: append([]byte(nil), at.Text...)}
 	}
@@ -231,7 +232,7 @@ func (r *reader) addCompaction(e *event, when time.Time, key string) {
 	}
 	if e.History == nil {
 		text := session.DigestOf(e.Message)
-		r.Items = append(r.Items, session.Item{Table: session.TableLines, Key: key, Kind: session.Summary, Role: session.User, Time: when, Text: text, Meaning: text})
+		r.Items = append(r.Items, session.Item{Shared: &session.Shared{Table: session.TableLines}, Key: key, Kind: session.Summary, Role: session.User, Time: when, Text: text, Meaning: text})
 		if r.body {
 			r.Items[len(r.Items)-1].Body = &session.Body{Text: e.Message}
 		}

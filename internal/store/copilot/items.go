@@ -64,20 +64,23 @@ func (r *reader) readItems(p *logstore.Part, a int32) error {
 	list := r.arrangeLines(a)
 	p.Items = make([]session.Item, len(list))
 	last := int64(0)
+	var sharing session.Sharing
 	for at, i := range list {
 		n, it := &r.nodes[i], &p.Items[at]
 		text, err := r.text.Line(n.Span)
 		if err != nil {
 			return err
 		}
+		sharing.Begin(it, session.TableLines)
 		r.readItem(it, i, text)
 		if it.Position = last + 1; !n.placed {
 			it.Position = max(it.Position, int64(n.number)*placeStep)
 		}
 		last, p.Lines[it.Key], r.at[it.Key] = it.Position, n.Span, i
 		if n.home != a && n.kind.isSent() {
-			it.Home = r.sessionID(n.home)
+			it.Shared.Home = r.sessionID(n.home)
 		}
+		sharing.Share(it)
 		for _, f := range r.faultsOf(i, text) {
 			f.Item, f.Ref = at, p.ItemRef(at)
 			p.Faults = append(p.Faults, f)
@@ -105,7 +108,7 @@ func (r *reader) readItems(p *logstore.Part, a int32) error {
 
 func (r *reader) readItem(it *session.Item, i int, raw []byte) {
 	n, text := &r.nodes[i], mended(raw, r.mendsOf(i)...)
-	it.Table, it.Key, it.Passed = session.TableLines, r.itemKey(n, text), n.passed || n.hidden
+	it.Key, it.Passed = r.itemKey(n, text), n.passed || n.hidden
 	if it.Body = nil; r.file.Body {
 		it.Body = &session.Body{Raw: bytes.Clone(raw)}
 	}
@@ -120,7 +123,7 @@ func (r *reader) readItem(it *session.Item, i int, raw []byte) {
 	case prompt, notice:
 		it.Role, it.Note = session.User, n.kind == notice
 	case answer:
-		it.Role, it.Model, thought = session.Assistant, e.text("model"), e.text("reasoningText")
+		it.Role, it.Shared.Model, thought = session.Assistant, e.text("model"), e.text("reasoningText")
 		for _, c := range e.requests() {
 			it.Calls = append(it.Calls, r.readCall(&c))
 		}

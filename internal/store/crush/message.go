@@ -92,7 +92,7 @@ func parseParts(doc []byte) (parts []part, wrong string, whole bool) {
 func (r *reader) decodeItem(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
 	it.Time = eventlog.Seconds.Read(row.Value("created_at")).Time
 	faults = eventlog.BadTimes(row.Value, &eventlog.Seconds, "created_at", "finished_at")
-	it.Model, it.Provider = column.Text(row.Value("model")), column.Text(row.Value("provider"))
+	it.Shared.Model, it.Shared.Provider = column.Text(row.Value("model")), column.Text(row.Value("provider"))
 	role := column.View(row.Value("role"))
 	if it.Role = session.ParseRole(role); it.Role == session.NoRole {
 		it.Kind = session.Other
@@ -210,7 +210,7 @@ func (m *message) addPart(p *part) {
 		m.addMedia(p)
 	case typeFinish:
 		if m.finished = true; p.Reason == "error" {
-			m.Refusal = session.RefusalOf(titles[strings.ToLower(p.Message)], cmp.Or(p.Details, p.Message))
+			m.Shared.Refusal = session.RefusalOf(titles[strings.ToLower(p.Message)], cmp.Or(p.Details, p.Message))
 		}
 	}
 }

@@ -78,11 +78,11 @@ func (r *reader) markStrays(tree *session.Tree, s *session.Session, caller int, 
 				home = session.HomeUnknown
 			}
 		}
-		if home != "" && it.Home != "" { // another message called one that worked at that time
+		if home != "" && it.Home() != "" { // another message called one that worked at that time
 			home = session.HomeUnknown
 		}
 		if home != "" {
-			it.Home = home
+			it.Own().Home = home
 			p.rows = append(p.rows, row{item: it, of: stray})
 			unknown = unknown || home == session.HomeUnknown
 		}
@@ -151,11 +151,11 @@ func (p *puzzle) solveRows(tree *session.Tree, s *session.Session, heads map[str
 		return
 	}
 	for n, row := range p.rows {
-		if row.of != stray || row.item.Home != session.HomeUnknown || len(p.owners[n]) != 1 {
+		if row.of != stray || row.item.Home() != session.HomeUnknown || len(p.owners[n]) != 1 {
 			continue
 		}
 		for of := range p.owners[n] {
-			row.item.Home = p.open[of].Child
+			row.item.Own().Home = p.open[of].Child
 		}
 	}
 }
@@ -194,7 +194,7 @@ func (p *puzzle) shareRows(n int, runs []run) (done bool) {
 func (p *puzzle) nextRun(n, of int, r run) (_ run, ok bool) {
 	it, w := p.rows[n].item, p.open[of]
 	if p.rows[n].of == stray {
-		if it.Home != session.HomeUnknown && it.Home != w.Child || r.lacks == 0 {
+		if it.Home() != session.HomeUnknown && it.Home() != w.Child || r.lacks == 0 {
 			return r, false
 		}
 		r.lacks = max(r.lacks-1, -1)

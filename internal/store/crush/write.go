@@ -49,7 +49,7 @@ func editBlocks(r *docedit.Row, c *change.Item) error {
 		return nil
 	}
 	parts, _, _ := parseParts(r.Document(document.Column))
-	m, noted, thoughtless := message{Item: &session.Item{}}, false, false
+	m, noted, thoughtless := message{Item: &session.Item{Shared: &session.Shared{}}}, false, false
 	text := slices.IndexFunc(parts, func(p part) bool { return p.kind == typeText })
 	emptied := slices.ContainsFunc(c.Values, func(v change.Value) bool { return v.Of == change.OfItem && v.Field == session.FieldText })
 	var said []string // by the text

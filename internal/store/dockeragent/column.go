@@ -205,11 +205,11 @@ func (st *agentStore) addColumn(p *part, number uint32, owner, pointer string, l
 			}
 			p.decodeMessageItem(number, p.internName([]byte(agent)), entry.Message.Implicit, entry.Message.Message, fault)
 		case entry.SubSession != nil:
-			it.Kind, it.Child = session.SubSession, entry.SubSession.ID
-			p.references[number] = append(p.references[number], reference{int64(i), int64(i), it.Child})
+			it.Kind, it.Shared.Child = session.SubSession, entry.SubSession.ID
+			p.references[number] = append(p.references[number], reference{int64(i), int64(i), it.Child()})
 			st.addNested(p, number, owner, at, entry.SubSession)
 			it = p.startItem(owner+"#"+at, int64(i)) // the nested items used it
-			it.Kind, it.Child = session.SubSession, entry.SubSession.ID
+			it.Kind, it.Shared.Child = session.SubSession, entry.SubSession.ID
 		case entry.Summary != "":
 			it.Kind, it.Text = session.Summary, session.DigestOf(entry.Summary)
 		case len(entry.Error)+len(entry.Termination) > 0:

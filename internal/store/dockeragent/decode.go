@@ -26,6 +26,7 @@ type part struct {
 	faults     map[uint32][]session.Fault // Item is found later, by the key
 	names      map[string]string
 	item       session.Item
+	shared     session.Shared // of the item
 }
 
 // firstTask is the task of the system message that comes first in a session.
@@ -66,7 +67,7 @@ func (p *part) addRow(w *row, data []byte) {
 		u.reportFault(fault)
 	}
 	if p.brief && w.kind != "subsession" {
-		it.Agent = w.agent
+		it.Shared.Agent = w.agent
 		p.log.AddItem(w.session, it)
 		return
 	}
@@ -74,10 +75,10 @@ func (p *part) addRow(w *row, data []byte) {
 	case "message":
 		p.decodeMessageItem(w.session, w.agent, w.implicit, data, fault)
 	case "subsession":
-		it.Kind, it.Child = session.SubSession, w.child
+		it.Kind, it.Shared.Child = session.SubSession, w.child
 		p.references[w.session] = append(p.references[w.session], reference{w.position, w.id, w.child})
 	case "summary":
-		it.Kind, it.Text, it.KeptFrom = session.Summary, w.summary, w.keptFrom
+		it.Kind, it.Text, it.Shared.KeptFrom = session.Summary, w.summary, w.keptFrom
 		if w.cost > 0 {
 			p.costs[w.session] += w.cost
 		}
@@ -99,7 +100,7 @@ func (p *part) addRow(w *row, data []byte) {
 		var code, message string // "" where it is no text
 		_, _ = json.Unmarshal(object["code"], &code), json.Unmarshal(object["message"], &message)
 		if w.kind == "error" && (code == "" || code == "model_error" || code == "media_too_large") {
-			it.Refusal = session.RefusalOf(0, message)
+			it.Shared.Refusal = session.RefusalOf(0, message)
 		}
 	default:
 		it.Kind, it.Flags = session.Other, session.Skipped
@@ -124,7 +125,8 @@ func (u unfit) reportFault(fault func(kind session.FaultKind, field, detail stri
 
 // startItem starts the next item; what it returns is reused.
 func (p *part) startItem(key string, position int64) *session.Item {
-	p.item = session.Item{Table: p.table, Key: key, Position: position, Calls: p.item.Calls[:0], Results: p.item.Results[:0]}
+	p.shared = session.Shared{Table: p.table}
+	p.item = session.Item{Shared: &p.shared, Key: key, Position: position, Calls: p.item.Calls[:0], Results: p.item.Results[:0]}
 	return &p.item
 }
 
@@ -133,7 +135,7 @@ func (p *part) decodeMessageItem(number uint32, agent string, implicit bool, dat
 	fault func(kind session.FaultKind, field, detail string, fallback *string),
 ) {
 	it, m := &p.item, &p.message
-	it.Agent = agent
+	it.Shared.Agent = agent
 	if implicit {
 		it.Flags |= session.Implicit
 	}
@@ -149,7 +151,7 @@ func (p *part) decodeMessageItem(number uint32, agent string, implicit bool, dat
 		p.costs[number] += m.cost
 	}
 	it.Role, it.Meaning, it.Text, it.Time = m.role, m.meaning, m.text, m.time
-	it.Model, it.Blocks, it.Size = p.internName(m.model), m.blocks, m.size
+	it.Shared.Model, it.Blocks, it.Size = p.internName(m.model), m.blocks, m.size
 	it.Flags |= m.flags
 	if m.role == session.NoRole {
 		name := string(m.record.role)

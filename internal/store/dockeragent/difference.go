@@ -164,22 +164,22 @@ func (r rowEdit) setValue(it *change.Item, v change.Value, sc *schema) error {
 		if !sc.has(tableItems, "first_kept_entry") {
 			return noColumnError(tableItems, "first_kept_entry", sc)
 		}
-		r["first_kept_entry"] = replaceKnown(it.Is.KeptFrom, func(v driver.Value) bool { n, _ := v.(int64); return n == it.Was.KeptFrom })
+		r["first_kept_entry"] = replaceKnown(it.Is.KeptFrom(), func(v driver.Value) bool { n, _ := v.(int64); return n == it.Was.KeptFrom() })
 	case change.FieldDelegation: // is read of the sub-session items
 	default:
-		return problem.New(problem.RolledBack, "", "record %s of %s cannot be changed: this kind of store has no place for another %s", idText(it.Was.Key), it.Was.Table, v.Field)
+		return problem.New(problem.RolledBack, "", "record %s of %s cannot be changed: this kind of store has no place for another %s", idText(it.Was.Key), it.Was.Table(), v.Field)
 	}
 	return nil
 }
 
 // rowOf is the row of a stored item of a session.
 func rowOf(it *session.Item, home string) (int64, error) {
-	if it.Table == tableColumn {
+	if it.Table() == tableColumn {
 		return 0, columnOnlyError(home)
 	}
 	row, err := strconv.ParseInt(it.Key, 10, 64)
 	if err != nil {
-		return 0, noRecordError(it.Table, it.Key)
+		return 0, noRecordError(it.Table(), it.Key)
 	}
 	return row, nil
 }
@@ -201,7 +201,7 @@ func requireRows(lists ...*session.Session) error {
 // isColumnOnly reports whether a session has something in the old column and no
 // rows: the column is read for no other session.
 func isColumnOnly(s *session.Session) bool {
-	return slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Table == tableColumn }) ||
+	return slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Table() == tableColumn }) ||
 		slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Field == columnField && f.Item < 0 })
 }
 

@@ -203,7 +203,7 @@ func (w *writer) insertItems(ctx context.Context) error {
 	for _, p := range w.inserted {
 		row := []table.Field{{Name: "session_id", Value: p.session}, {Name: "position", Value: p.item.Position}}
 		if p.item.Kind == session.SubSession {
-			row = append(row, table.Field{Name: "item_type", Value: "subsession"}, table.Field{Name: "subsession_id", Value: p.item.Child})
+			row = append(row, table.Field{Name: "item_type", Value: "subsession"}, table.Field{Name: "subsession_id", Value: p.item.Child()})
 		} else {
 			data, err := composeMessage(p.item)
 			if err != nil {
@@ -213,7 +213,7 @@ func (w *writer) insertItems(ctx context.Context) error {
 			if p.item.Flags.Has(session.Implicit) {
 				implicit = 1
 			}
-			row = append(row, table.Field{Name: "item_type", Value: "message"}, table.Field{Name: "agent_name", Value: p.item.Agent},
+			row = append(row, table.Field{Name: "item_type", Value: "message"}, table.Field{Name: "agent_name", Value: p.item.Agent()},
 				table.Field{Name: "message_json", Value: string(data)}, table.Field{Name: "implicit", Value: implicit})
 		}
 		if _, err := w.edit.Insert(ctx, tableItems, row); err != nil {

@@ -75,7 +75,7 @@ func (r *scrambler) place(s *session.Session) int { return r.rand.IntN(len(s.Ite
 
 func (r *scrambler) insert(s *session.Session, items ...session.Item) {
 	for i := range items {
-		if items[i].Table == "" {
+		if items[i].Table() == "" {
 			r.fresh++
 			items[i].Key = fmt.Sprint("new-", r.fresh)
 		}
@@ -100,18 +100,18 @@ func (r *scrambler) change() {
 		r.createBelow(s)
 	case 3:
 		r.insert(s, session.Item{
-			Kind: session.Message, Role: session.Tool, Agent: "root <&> co", Time: s.Created, Flags: session.Synthetic,
+			Kind: session.Message, Role: session.Tool, Shared: &session.Shared{Agent: "root <&> co"}, Time: s.Created, Flags: session.Synthetic,
 			Results: []session.Result{{CallID: "c1", Text: session.SyntheticPrefix + "no\nresult", IsError: true, Synthetic: true}},
 			Body:    &session.Body{},
 		})
 	case 4:
 		if it.Kind == session.Message {
-			s.Items[i].Agent = "renamed"
+			s.Items[i].Own().Agent = "renamed"
 		}
 	case 5:
 		for i := range s.Items {
 			if it := &s.Items[i]; it.Kind == session.Summary && r.generation >= 21 {
-				it.KeptFrom += 3
+				it.Own().KeptFrom += 3
 			}
 		}
 	case 6:
@@ -156,12 +156,12 @@ func (r *scrambler) createBelow(s *session.Session) {
 	s.Items = s.Items[1:]
 	r.insert(child, items...)
 	if moved.Role == session.System { // a task of its own
-		moved.Agent = ""
+		moved.Own().Agent = ""
 		r.tree.Root().Items = append(r.tree.Root().Items, moved)
 	} else {
 		child.Items = append(child.Items, moved)
 	}
-	r.insert(s, session.Item{Kind: session.SubSession, Child: child.ID, Body: &session.Body{}})
+	r.insert(s, session.Item{Kind: session.SubSession, Shared: &session.Shared{Child: child.ID}, Body: &session.Body{}})
 	r.tree.Sessions = append(r.tree.Sessions, child)
 }
 
@@ -194,10 +194,10 @@ func holdAgainst(t *testing.T, want, got *session.Tree) {
 // its digests then.
 func asRead(want, got session.Item) session.Item {
 	want.Flags = want.Flags&^(session.Dangling|session.Skipped) | got.Flags&(session.Dangling|session.Skipped)
-	if want.Agent == "renamed" || isReworded(&want) { // the agent is part of the meaning
+	if want.Agent() == "renamed" || isReworded(&want) { // the agent is part of the meaning
 		want.Meaning = got.Meaning
 	}
-	if isReworded(&want) && want.Table != "" {
+	if isReworded(&want) && want.Table() != "" {
 		body := *want.Body
 		want.Size, want.Body = got.Size, &body
 		body.Raw = got.Body.Raw
@@ -206,14 +206,14 @@ func asRead(want, got session.Item) session.Item {
 			want.Calls[i].Delegation = got.Calls[i].Delegation
 		}
 	}
-	if want.Table != "" {
+	if want.Table() != "" {
 		return want
 	}
 	body := *want.Body
 	if got.Body != nil {
 		body.Raw = got.Body.Raw
 	}
-	want.Table, want.Key, want.Size, want.Body = got.Table, got.Key, got.Size, &body
+	want.Own().Table, want.Key, want.Size, want.Body = got.Table(), got.Key, got.Size, &body
 	if want.Role == session.Tool {
 		want.Meaning, want.Text = got.Meaning, got.Text
 	}

@@ -49,9 +49,9 @@ func repaired(before *session.Tree) *session.Tree {
 	}
 	child := &session.Session{ID: "C", Parent: "P", Title: title, Created: p.Items[1].Time, Task: call.Delegation.Task}
 	child.Items = append(prologue, p.Items[2])
-	reference := session.Item{Key: "new-7", Kind: session.SubSession, Child: "C", Body: &session.Body{}}
+	reference := session.Item{Key: "new-7", Kind: session.SubSession, Shared: &session.Shared{Child: "C"}, Body: &session.Body{}}
 	result := session.Item{
-		Key: "new-8", Kind: session.Message, Role: session.Tool, Agent: "root", Time: p.Items[4].Time, Flags: session.Synthetic,
+		Key: "new-8", Kind: session.Message, Role: session.Tool, Shared: &session.Shared{Agent: "root"}, Time: p.Items[4].Time, Flags: session.Synthetic,
 		Results: []session.Result{{CallID: "s1", Text: session.SyntheticPrefix + "lost", IsError: true, Synthetic: true}}, Body: &session.Body{},
 	}
 	p.Items = slices.Replace(p.Items, 2, 3, reference)
@@ -188,7 +188,7 @@ func holdColumn(t *testing.T, path string, want *session.Tree) {
 			t.Fatalf("the column has session %+v, want %d items", g, len(w.Items))
 		}
 		for i := range w.Items {
-			if g.Items[i].Meaning != w.Items[i].Meaning || g.Items[i].Flags != w.Items[i].Flags || g.Items[i].Child != w.Items[i].Child {
+			if g.Items[i].Meaning != w.Items[i].Meaning || g.Items[i].Flags != w.Items[i].Flags || g.Items[i].Child() != w.Items[i].Child() {
 				t.Errorf("the column has item %+v, want %+v", g.Items[i], w.Items[i])
 			}
 		}
@@ -204,7 +204,7 @@ func TestSets(t *testing.T) {
 	set := func(table, key, field string, value *string) session.Edit {
 		return session.Edit{Op: session.Set, Ref: session.Ref{Session: "P", Table: table, Key: key}, Field: field, Value: value}
 	}
-	after.Sessions[0].Items[5].KeptFrom = 2
+	after.Sessions[0].Items[5].Own().KeptFrom = 2
 	e := begin(t, path)
 	err := e.Write(t.Context(), &store.Change{Before: before, After: after, Sets: []session.Edit{
 		set("sessions", "P", "title", text("new title")), set("sessions", "P", "starred", text("1")), set("sessions", "P", "cost", text("0.5")),
@@ -236,7 +236,7 @@ func TestRevertOfManySessions(t *testing.T) {
 	for i := range 20 {
 		id := fmt.Sprint("child-", i)
 		after.Sessions = append(after.Sessions, &session.Session{ID: id, Parent: before.Root().ID, Title: "Transferred task", Created: time.Unix(1.77e9, 0).UTC()})
-		after.Root().Items = append(after.Root().Items, session.Item{Key: fmt.Sprint("new-", i), Kind: session.SubSession, Child: id})
+		after.Root().Items = append(after.Root().Items, session.Item{Key: fmt.Sprint("new-", i), Kind: session.SubSession, Shared: &session.Shared{Child: id}})
 	}
 	expectNumber(after.Root())
 	e := begin(t, path)

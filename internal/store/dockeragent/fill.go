@@ -28,7 +28,7 @@ func (st *agentStore) Fill(ctx context.Context, tree *session.Tree) error {
 
 // cannotFill is the problem with a row that was read before.
 func (f *filler) cannotFill(it *session.Item, err error) error {
-	row := session.Ref{Table: it.Table, Key: it.Key}.Row()
+	row := session.Ref{Table: it.Table(), Key: it.Key}.Row()
 	if _, failed := sqlite.IsReadable(err); failed != nil {
 		return fmt.Errorf("%s cannot be read again: %w", row, err)
 	}
@@ -51,7 +51,7 @@ func (f *filler) fillItem(s *session.Session) error {
 		it := &s.Items[i]
 		it.Body = &session.Body{}
 		switch {
-		case it.Table != tableItems:
+		case it.Table() != tableItems:
 			entry, err := f.findEntry(it.Key)
 			if err != nil {
 				return f.cannotFill(it, err)

@@ -346,7 +346,7 @@ func (w *writer) findOutdated() idList {
 		above[s.ID] = append(above[s.ID], s.Parent)
 		for i := range s.Items {
 			if it := &s.Items[i]; it.Kind == session.SubSession {
-				above[it.Child] = append(above[it.Child], s.ID)
+				above[it.Child()] = append(above[it.Child()], s.ID)
 			}
 		}
 	}

@@ -157,7 +157,7 @@ func TestBehind(t *testing.T) {
 		{ID: "root"},
 		{ID: "child", Parent: "root"},
 		{ID: "grandchild", Parent: "child"},
-		{ID: "sibling", Parent: "root", Items: []session.Item{{Kind: session.SubSession, Child: "grandchild"}}},
+		{ID: "sibling", Parent: "root", Items: []session.Item{{Kind: session.SubSession, Shared: &session.Shared{Child: "grandchild"}}}},
 		{ID: "other", Parent: "root"},
 	}}
 	w := writer{difference: &difference{listed: idList{"grandchild"}}}

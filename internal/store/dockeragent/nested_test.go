@@ -90,7 +90,7 @@ func outlined(tree *session.Tree) string {
 func composeSaidItem(it *session.Item) string {
 	switch it.Kind {
 	case session.SubSession:
-		return "sub-session " + it.Child
+		return "sub-session " + it.Child()
 	case session.Summary:
 		return fmt.Sprintf("summary %q", it.Body.Text)
 	case session.Other:
@@ -102,7 +102,7 @@ func composeSaidItem(it *session.Item) string {
 			words = append(words, fmt.Sprintf(format, args...))
 		}
 	}
-	add(it.Agent != "", "%s", it.Agent)
+	add(it.Agent() != "", "%s", it.Agent())
 	add(it.Flags.Has(session.Implicit), "implicit")
 	add(it.Flags.Has(session.Unfinished), "unfinished")
 	add(it.Body.Text != "" && it.Role != session.System, "%q", it.Body.Text)

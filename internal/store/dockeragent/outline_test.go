@@ -64,8 +64,8 @@ func TestOutline(t *testing.T) {
 		}
 		for i := range items {
 			it, w := &items[i], &want[i]
-			if it.Model != w.model || it.Flags != w.flags || it.Size < 2 {
-				t.Errorf("generation %d, item %d: model %q, flags %b, %d bytes", generation, i, it.Model, it.Flags, it.Size)
+			if it.Model() != w.model || it.Flags != w.flags || it.Size < 2 {
+				t.Errorf("generation %d, item %d: model %q, flags %b, %d bytes", generation, i, it.Model(), it.Flags, it.Size)
 			}
 			for n, form := range w.forms {
 				if it.Calls[n].Form != form {

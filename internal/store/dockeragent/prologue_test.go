@@ -64,7 +64,7 @@ func holdPrologues(t *testing.T, tree *session.Tree, s *session.Session) int {
 				}
 				for n := range items {
 					got, want := items[n], child.Items[n]
-					got.Table, got.Key, got.Position, got.Time = want.Table, want.Key, want.Position, want.Time
+					got.Own().Table, got.Key, got.Position, got.Time = want.Table(), want.Key, want.Position, want.Time
 					got.Flags, got.Size = got.Flags&^session.Synthetic, want.Size
 					want.Body = &session.Body{Text: want.Body.Text}
 					if diff := cmp.Diff(want, got); diff != "" {

@@ -39,7 +39,9 @@ func TestRefusedChanges(t *testing.T) {
 		{"no number", 18, "", func(c *store.Change) {
 			c.Sets = []session.Edit{{Op: session.Set, Ref: session.Ref{Table: "session_items", Key: "2"}, Field: "implicit", Value: text("yes")}}
 		}, "it holds numbers"},
-		{"no kept tail", 20, "", func(c *store.Change) { c.After.Sessions[0].Items[6].KeptFrom = 3 }, "first_kept_entry cannot be set"},
+		{"no kept tail", 20, "", func(c *store.Change) {
+			c.After.Sessions[0].Items[6].Own().KeptFrom = 3
+		}, "first_kept_entry cannot be set"},
 		{"new answer", 29, "", func(c *store.Change) {
 			c.After.Sessions[0].Items[5].Role = session.Assistant
 		}, "cannot add an item"},

@@ -52,6 +52,7 @@ type decoder struct {
 	st         *logStore
 	full, free chan *batch // there are two for each goroutine that decodes, and the next one
 	next       *batch
+	sharing    session.Sharing // of the rows that are not handed on
 }
 
 func newDecoder(st *logStore) *decoder {
@@ -61,9 +62,10 @@ func newDecoder(st *logStore) *decoder {
 		d.free <- &batch{}
 		d.free <- &batch{}
 		go func() {
+			var sharing session.Sharing
 			for b := range d.full {
 				for i, row := range b.rows {
-					st.decodeItem(b.slots[i], row)
+					st.decodeItem(b.slots[i], row, &sharing)
 				}
 				b.group.pending.Done()
 				*b = batch{slots: b.slots[:0], rows: b.rows[:0], values: b.values[:0], bytes: b.bytes[:0]}
@@ -81,7 +83,7 @@ func (d *decoder) closeQueue() { close(d.full) }
 func (d *decoder) addRow(to *slot, row Row) {
 	b := d.next
 	if len(b.rows) == 0 && len(d.full) == cap(d.full) {
-		d.st.decodeItem(to, row)
+		d.st.decodeItem(to, row, &d.sharing)
 		return
 	}
 	b.group, b.slots = to.group, append(b.slots, to)
@@ -200,14 +202,16 @@ func (st *logStore) markLive(tree *session.Tree) {
 }
 
 // decodeItem decodes an event into its place.
-func (st *logStore) decodeItem(to *slot, row Row) {
+func (st *logStore) decodeItem(to *slot, row Row, sharing *session.Sharing) {
 	it := &to.s.Items[to.item]
-	it.Table, it.Key, it.Position = st.events.Name, st.eventKey(to.owner, row), to.at
+	sharing.Begin(it, st.events.Name)
+	it.Key, it.Position = st.eventKey(to.owner, row), to.at
 	to.addFaults(st.layout.Item(row, it, to.body))
 	if !to.body {
 		it.DropTexts()
 	}
 	st.nameChildren(to.owner, it)
+	sharing.Share(it)
 }
 
 // addFaults adds those of the event.
@@ -233,7 +237,7 @@ func (st *logStore) keepUnreadable(ctx context.Context, to *slot, at table.Place
 		return err
 	}
 	it := &to.s.Items[to.item]
-	it.Table, it.Key, it.Position, it.Kind = st.events.Name, st.eventKey(to.owner, row), to.at, session.Other
+	it.Own().Table, it.Key, it.Position, it.Kind = st.events.Name, st.eventKey(to.owner, row), to.at, session.Other
 	to.addFaults([]session.Fault{{
 		Kind: session.StoreDamaged, Detail: "the event cannot be read: it is on a damaged page of the file",
 	}})

@@ -40,7 +40,7 @@ func keptTalk(t *testing.T, f form, change func(path string)) (path string, _ st
 	e := f.begin(t, path)
 	before := inTransaction(t, e, "s")
 	after := edited(before.Sessions[0], func(items []session.Item) []session.Item {
-		items[0].Branch = "elsewhere"
+		items[0].Own().Branch = "elsewhere"
 		return append(slices.Delete(items, 1, 2), newResult("c"), newResult("d"))
 	})
 	return path, e, e.Write(t.Context(), &store.Change{Before: before, After: &session.Tree{Sessions: []*session.Session{after}}})

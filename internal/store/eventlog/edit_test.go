@@ -108,7 +108,7 @@ func partOf(it *session.Item, nth int) session.Item {
 	part := *it
 	part.Key += fmt.Sprint("#results/", nth)
 	part.Role, part.Calls, part.Results, part.Body = session.Tool, nil, []session.Result{it.Results[nth]}, &session.Body{}
-	part.Text, part.Flags, part.Branch = 0, 0, ""
+	part.Text, part.Flags, part.Own().Branch = 0, 0, ""
 	it.Results = slices.Delete(slices.Clone(it.Results), nth, nth+1)
 	return part
 }
@@ -123,8 +123,8 @@ func different(want, got *session.Session, numbered bool) string {
 			it := &c.Items[i]
 			body := *it.Body
 			body.Raw = nil
-			it.Body, it.Table, it.Meaning = &body, "", 0
-			if i < len(want.Items) && (want.Items[i].Table == "" || strings.Contains(want.Items[i].Key, "#results/")) {
+			it.Body, it.Own().Table, it.Meaning = &body, "", 0
+			if i < len(want.Items) && (want.Items[i].Table() == "" || strings.Contains(want.Items[i].Key, "#results/")) {
 				it.Key = ""
 			}
 			if numbered {
@@ -222,7 +222,7 @@ func TestWrite(t *testing.T) {
 		{"the last one goes first", func(items []session.Item) []session.Item { return append(items[4:5:5], items[:4]...) }, nil},
 		{"what an event says", func(items []session.Item) []session.Item {
 			items[3].Calls = []session.Call{{ID: "c4", Args: "{}"}}
-			items[4].Branch = "p.a"
+			items[4].Own().Branch = "p.a"
 			items[0].Flags |= session.Archived
 			return items
 		}, nil},
@@ -316,12 +316,12 @@ func randomEdit(t *rapid.T, items []session.Item) []session.Item {
 		moved := *it
 		return slices.Insert(slices.Delete(items, n, n+1), min(to, len(items)-1), moved)
 	case "archive":
-		if it.Table != "" && !strings.Contains(it.Key, "#results/") {
+		if it.Table() != "" && !strings.Contains(it.Key, "#results/") {
 			it.Flags ^= session.Archived
 		}
 	case "branch":
 		if !strings.Contains(it.Key, "#results/") {
-			it.Branch = "p.b"
+			it.Own().Branch = "p.b"
 		}
 	case "call":
 		if len(it.Calls) > 0 {
@@ -392,12 +392,12 @@ func TestRefused(t *testing.T) {
 	}{
 		{"a row that says something else now", func(c *store.Change) {
 			c.Before.Root().Items[3].Meaning++
-			c.After.Root().Items[3].Branch = "p"
+			c.After.Root().Items[3].Own().Branch = "p"
 		}, "changed after the repair was planned"},
 		{"an event that is gone", func(c *store.Change) {
 			c.Before.Root().Items[3].Key += "?"
 			c.After.Root().Items[3] = c.Before.Root().Items[3]
-			c.After.Root().Items[3].Branch = "p"
+			c.After.Root().Items[3].Own().Branch = "p"
 		}, "changed after the repair was planned"},
 		{"an event of nowhere", func(c *store.Change) { c.After.Root().Items[3].Key += "?" }, "was not in it before"},
 		{"a session that goes", func(c *store.Change) { c.After.Sessions = nil }, "which deletes none"},

@@ -51,8 +51,8 @@ type Layout struct {
 	// the Parent.
 	Session func(row Row) *session.Session
 
-	// Item decodes an event into an empty item that has its Table, Key and Position
-	// already; it is not called for a row that a damaged page hides. With body, it
+	// Item decodes an event into an empty item that has its Key and Position already, and a
+	// Shared of its own with the Table; it is not called for a row that a damaged page hides. With body, it
 	// also sets Body (never nil then), the arguments of calls and the texts of results, which
 	// are dropped else; nothing else differs. Where a fault BadUnicode tells of a text,
 	// that text has the bytes that are none: only so a repair that mends it differs.

@@ -38,7 +38,9 @@ func createPlain(s *session.Session, _ eventlog.Row) ([]table.Field, error) {
 }
 
 // isStored reports whether an item is a stored one, whole.
-func isStored(it session.Item) bool { return it.Table != "" && !strings.Contains(it.Key, "#results/") }
+func isStored(it session.Item) bool {
+	return it.Table() != "" && !strings.Contains(it.Key, "#results/")
+}
 
 // randomMove changes lists of items, between which items may move. Every list that has
 // a new item keeps a stored one beside it.
@@ -281,7 +283,7 @@ func TestWriteStops(t *testing.T) {
 	before := inTransaction(t, e, "s")
 	after := edited(before.Sessions[0], func(items []session.Item) []session.Item {
 		for i := range items {
-			items[i].Branch += ".elsewhere"
+			items[i].Own().Branch += ".elsewhere"
 		}
 		return items
 	})

@@ -426,7 +426,7 @@ func (st *logStore) fillSession(ctx context.Context, s *session.Session) error {
 	for key, it := range wanted {
 		if it.Kind != session.Other { // else a fault tells of it
 			return problem.New(problem.Unreadable, "`sessctl check` says what is damaged",
-				"%s is damaged: %s/%s cannot be read again", st.facts.Path, it.Table, key)
+				"%s is damaged: %s/%s cannot be read again", st.facts.Path, it.Table(), key)
 		}
 		it.Body = &session.Body{}
 	}
@@ -435,7 +435,7 @@ func (st *logStore) fillSession(ctx context.Context, s *session.Session) error {
 
 // fillBody sets what an event says, and nothing else.
 func (st *logStore) fillBody(row Row, it *session.Item) {
-	full := session.Item{Table: it.Table, Key: it.Key, Position: it.Position}
+	full := session.Item{Shared: &session.Shared{Table: it.Table()}, Key: it.Key, Position: it.Position}
 	st.layout.Item(row, &full, true)
 	it.TakeTexts(&full)
 }

@@ -103,7 +103,7 @@ func decodeLine(row eventlog.Row, it *session.Item, body bool) []session.Fault {
 	text, _ := row.Value("said").(string)
 	role, _ := row.Value("role").(string)
 	branch, _ := row.Value("branch").(string)
-	it.Role, it.Branch = session.ParseRole(role), strings.Clone(branch)
+	it.Role, it.Own().Branch = session.ParseRole(role), strings.Clone(branch)
 	if row.Value("archived") == int64(1) {
 		it.Flags |= session.Archived
 	}
@@ -192,7 +192,7 @@ func orNull(text string) any {
 
 func (f form) insert(_ *session.Session, it *session.Item, _ *docedit.Row, _ string) ([]table.Field, error) {
 	row := []table.Field{
-		{Name: "role", Value: it.Role.String()}, {Name: "branch", Value: orNull(it.Branch)},
+		{Name: "role", Value: it.Role.String()}, {Name: "branch", Value: orNull(it.Branch())},
 		{Name: "archived", Value: int64(0)}, {Name: "said", Value: encodeLine(it)},
 	}
 	if !f.number {
@@ -220,7 +220,7 @@ func (f form) update(row *docedit.Row, c *change.Item) error {
 		}
 	}
 	change("at", !f.number && before.Position != after.Position, after.Position)
-	change("branch", before.Branch != after.Branch, orNull(after.Branch))
+	change("branch", before.Branch() != after.Branch(), orNull(after.Branch()))
 	archived := after.Flags.Has(session.Archived)
 	change("archived", before.Flags.Has(session.Archived) != archived, map[bool]int64{true: 1}[archived])
 	ids := func(it *session.Item) (ids []string) {

@@ -63,7 +63,7 @@ func (t *Turn) HoldsTurn(o *Turn) bool {
 // SetHome says whose run stored a record, and whether it is a copy.
 func (t *Turn) SetHome(home string, copied bool) {
 	for i := range t.Items {
-		t.Items[i].Home, t.Items[i].Copied = home, copied
+		t.Items[i].Own().Home, t.Items[i].Copied = home, copied
 	}
 }
 

@@ -226,7 +226,7 @@ func (w *writer) loadRows(ctx context.Context, s *script) error {
 // matchesItem reports whether a row is what was read as an item.
 func (w *writer) matchesItem(row Row, it *session.Item) bool {
 	at, _ := w.layout.Order(row.Place, row)
-	now := session.Item{Table: it.Table, Key: it.Key, Position: at}
+	now := session.Item{Shared: &session.Shared{Table: it.Table()}, Key: it.Key, Position: at}
 	w.layout.Item(row, &now, false)
 	return now.Meaning == it.Meaning && now.Position == it.Position
 }

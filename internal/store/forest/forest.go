@@ -21,7 +21,7 @@ func HeadOf(s *session.Session) Head {
 	for i := range s.Items {
 		it := &s.Items[i]
 		if it.Kind == session.SubSession {
-			h.Refs = append(h.Refs, it.Child)
+			h.Refs = append(h.Refs, it.Child())
 		}
 		for n := range it.Calls {
 			if d := it.Calls[n].Delegation; d != nil && d.Child != "" {
@@ -60,7 +60,7 @@ func GroupHeads(heads []Head) []*session.Tree {
 func MarkDangling(s *session.Session, exists func(id string) bool) {
 	for i := range s.Items {
 		it := &s.Items[i]
-		if it.Kind == session.SubSession && !exists(it.Child) {
+		if it.Kind == session.SubSession && !exists(it.Child()) {
 			it.Flags |= session.Dangling | session.Skipped
 		}
 	}

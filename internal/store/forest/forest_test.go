@@ -23,7 +23,7 @@ func heads(text string) []forest.Head {
 		s := &session.Session{ID: id, Parent: parent}
 		for ref := range strings.SplitSeq(refs, ",") {
 			if ref != "" {
-				s.Items = append(s.Items, session.Item{Kind: session.SubSession, Child: ref})
+				s.Items = append(s.Items, session.Item{Kind: session.SubSession, Shared: &session.Shared{Child: ref}})
 			}
 		}
 		list = append(list, forest.HeadOf(s))
@@ -204,8 +204,8 @@ func TestGroupIsDeep(t *testing.T) {
 
 func TestMarkDangling(t *testing.T) {
 	s := &session.Session{Items: []session.Item{
-		{Kind: session.SubSession, Child: "here"},
-		{Kind: session.SubSession, Child: "gone"},
+		{Kind: session.SubSession, Shared: &session.Shared{Child: "here"}},
+		{Kind: session.SubSession, Shared: &session.Shared{Child: "gone"}},
 		{Kind: session.Message},
 	}}
 	forest.MarkDangling(s, func(id string) bool { return id == "here" })

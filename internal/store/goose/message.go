@@ -180,17 +180,17 @@ func (r *reader) decodeItem(row eventlog.Row, it *session.Item, body bool) (faul
 		faults = append(faults, session.Fault{Kind: session.UnknownPart, Field: strings.Clone(role), Detail: fmt.Sprintf("the message is of the unknown role %.40q: goose passes over it without a word", role)})
 	}
 	if it.Role == session.Assistant {
-		it.Provider = seen.Inference.Provider
-		it.Model = strings.Trim(seen.Inference.Provider+"/"+seen.Inference.Model, "/")
+		it.Shared.Provider = seen.Inference.Provider
+		it.Shared.Model = strings.Trim(seen.Inference.Provider+"/"+seen.Inference.Model, "/")
 	}
 	if len(parts) > 0 && !slices.ContainsFunc(parts, func(p part) bool { return p.Type != typeResult }) && it.Role == session.User {
 		it.Role = session.Tool
 	}
 	it.Flags |= seen.visibilityFlags()
-	if it.Role == session.Assistant && it.Model == "" { // no model said it
-		it.Refusal = parseRefusal(parts)
+	if it.Role == session.Assistant && it.Model() == "" { // no model said it
+		it.Shared.Refusal = parseRefusal(parts)
 	}
-	if it.Refusal != (session.Refusal{}) && parts[0].Type == typeError { // hidden from the model from the first
+	if it.Refusal() != (session.Refusal{}) && parts[0].Type == typeError { // hidden from the model from the first
 		it.Flags = it.Flags&^session.Archived | session.Skipped
 	}
 	m := message{Item: it, waiting: r.waiting[column.View(row.Value("message_id"))]}

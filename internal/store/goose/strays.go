@@ -31,8 +31,8 @@ type run struct {
 // more of the others, until nothing does.
 func (r *reader) findStrays(s *session.Session) {
 	for i := range s.Items { // a repair may have changed what tells
-		if it := &s.Items[i]; it.Home != s.ID {
-			it.Home, it.Copied = "", false
+		if it := &s.Items[i]; it.Home() != s.ID {
+			it.Own().Home, it.Copied = "", false
 		}
 	}
 	if !slices.ContainsFunc(s.Children, func(c *session.Session) bool { return c.Delegated }) {
@@ -50,8 +50,8 @@ func (r *reader) findStrays(s *session.Session) {
 	for f.giveMessages(f.isCopy, true) || f.giveMessages(f.provesRun, false) || f.giveMessages(f.isBetween, false) {
 	}
 	for _, it := range f.byRow {
-		if it.Home == "" && slices.ContainsFunc(f.runs, func(p *run) bool { return p.holdsRow(it, p.first) }) { // two worked at once
-			it.Home = session.HomeUnknown
+		if it.Home() == "" && slices.ContainsFunc(f.runs, func(p *run) bool { return p.holdsRow(it, p.first) }) { // two worked at once
+			it.Own().Home = session.HomeUnknown
 		}
 	}
 }
@@ -97,13 +97,13 @@ func (f *finder) giveMessages(claim func(p *run, it *placed) bool, copies bool) 
 	for _, it := range f.byRow {
 		var of []*run
 		for _, p := range f.runs {
-			if it.Home == "" && claim(p, it) {
+			if it.Home() == "" && claim(p, it) {
 				of = append(of, p)
 			}
 		}
 		if len(of) == 1 {
 			p := of[0]
-			it.Home, it.Copied, found = p.child.ID, copies, true
+			it.Own().Home, it.Copied, found = p.child.ID, copies, true
 			countHalves(f.lone, it.Item, -1)
 			if !copies {
 				f.addToRun(p, it)
@@ -244,7 +244,7 @@ func (f *finder) spanRun(p *run) {
 func (f *finder) answerWith(maker *placed) (at int) {
 	for at = maker.at; at > 0; at-- {
 		before := f.byRow[at-1]
-		if before.Home != "" || !storedTogether(before, maker) || before.Role != session.Assistant && before.Role != session.Tool {
+		if before.Home() != "" || !storedTogether(before, maker) || before.Role != session.Assistant && before.Role != session.Tool {
 			break
 		}
 		if before.Role == session.Assistant && len(before.Calls) == 0 {
@@ -275,7 +275,7 @@ func (f *finder) rowBefore(maker *placed, answer int) int64 {
 // asksCaller reports whether a message is a question to whoever made a call, and not the task of
 // a run that lacks it.
 func (f *finder) asksCaller(it, maker *placed) bool {
-	return isQuestion(it) && it.Home == "" && it.Position <= maker.Position|second &&
+	return isQuestion(it) && it.Home() == "" && it.Position <= maker.Position|second &&
 		!slices.ContainsFunc(f.tasks[it.Text], func(p *run) bool { return p.asksTask(it) && !p.hasMessage(p.asksTask) })
 }
 

@@ -46,7 +46,7 @@ func editBlocks(r *docedit.Row, c *change.Item) error {
 	}
 	parts, _, _ := parseParts(r.Document(document.Column))
 	says := func(p part) bool { return p.Type == typeText && *p.Text != "" }
-	m := message{Item: &session.Item{}}
+	m := message{Item: &session.Item{Shared: &session.Shared{}}}
 	type omitted struct {
 		at   docedit.Spot
 		note string

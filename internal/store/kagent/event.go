@@ -67,8 +67,8 @@ func (r *reader) decodeDocument(form dialect, doc []byte, row columns, it *sessi
 	faults := r.documents.DecodeItem(adk.Document{
 		Data: doc, Column: "data", Python: form == snake, User: column.View(row("user_id")), Stored: stored,
 	}, it, body)
-	if it.Invocation == headerUpdate || it.Agent == "system" {
-		it.Agent = ""
+	if it.Invocation() == headerUpdate || it.Agent() == "system" {
+		it.Shared.Agent = ""
 	}
 	return faults
 }
@@ -278,9 +278,9 @@ func decodeMessage(doc []byte, it *session.Item) []session.Fault {
 			Kind: session.UnknownPart, Field: m.Role, Detail: "the role of the message is neither that of the user nor that of the agent, which are all that A2A knows",
 		})
 	}
-	it.Invocation, it.Branch = m.Metadata.detailNamed("invocation_id"), m.Metadata.detailNamed("branch")
+	it.Shared.Invocation, it.Shared.Branch = m.Metadata.detailNamed("invocation_id"), m.Metadata.detailNamed("branch")
 	if role == session.Assistant {
-		it.Agent = m.Metadata.detailNamed("author")
+		it.Shared.Agent = m.Metadata.detailNamed("author")
 	}
 	s := speech{it: it}
 	for i := range m.Parts {
@@ -419,7 +419,7 @@ func (s *speech) finishMessage(role session.Role) {
 func (s *speech) digestMeaning(reasoning string) session.Digest {
 	it, rest := s.it, s.rest.Digest()
 	m := &s.rest
-	m.Reset(it.Role, it.Agent)
+	m.Reset(it.Role, it.Agent())
 	m.AddMark(byte(it.Kind))
 	m.AddDigest(it.Text)
 	m.AddDigest(session.DigestOf(reasoning))
@@ -438,7 +438,7 @@ func (s *speech) digestMeaning(reasoning string) session.Digest {
 
 // makeOther makes the item a record that no model sees.
 func makeOther(it *session.Item, doc []byte) {
-	*it = session.Item{Table: it.Table, Key: it.Key, Position: it.Position, Time: it.Time, Kind: session.Other, Body: &session.Body{}}
+	*it = session.Item{Shared: &session.Shared{Table: it.Table()}, Key: it.Key, Position: it.Position, Time: it.Time, Kind: session.Other, Body: &session.Body{}}
 	var m session.Meaning
 	m.Reset(it.Role, "")
 	m.AddMark(byte(it.Kind))

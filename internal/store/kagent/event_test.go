@@ -23,7 +23,7 @@ const ofSession = "insert into session(id, user_id, agent_id, created_at) values
 func told(it *session.Item) string {
 	line := fmt.Sprintf("%s %s", it.Kind, it.Role)
 	for _, part := range []struct{ name, value string }{
-		{"by", it.Agent}, {"in", it.Invocation}, {"says", it.Body.Text}, {"thinks", it.Body.Reasoning},
+		{"by", it.Agent()}, {"in", it.Invocation()}, {"says", it.Body.Text}, {"thinks", it.Body.Reasoning},
 	} {
 		if part.value != "" {
 			line += fmt.Sprintf(" %s %q", part.name, part.value)

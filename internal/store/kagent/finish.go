@@ -24,7 +24,7 @@ func (r *reader) finishSession(s *session.Session) {
 	if s.Delegated {
 		s.Task = firstRequest(s)
 	}
-	if s.Inseparable == "" && slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Invocation == "" && it.OnWire() }) {
+	if s.Inseparable == "" && slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Invocation() == "" && it.OnWire() }) {
 		s.Inseparable = "some of its events do not say which run they belong to"
 	}
 	tellDeleted(s)
@@ -155,7 +155,7 @@ func tellStuck(s *session.Session) {
 // hasEnded reports whether the last event of an invocation is an answer.
 func hasEnded(s *session.Session, invocation string) bool {
 	for i := range slices.Backward(s.Items) {
-		if it := &s.Items[i]; it.Invocation == invocation && it.OnWire() {
+		if it := &s.Items[i]; it.Invocation() == invocation && it.OnWire() {
 			return it.Role == session.Assistant && len(it.Calls) == 0 && !it.Flags.Has(session.Blank)
 		}
 	}
@@ -210,7 +210,7 @@ func (r *reader) findUnapproved(s *session.Session) map[callPlace]bool {
 			told[callPlace{i, nth}] = question
 			if at, ok := made[call]; question && ok && id != call {
 				told[at] = true
-				if !isOver(s, it.Invocation) {
+				if !isOver(s, it.Invocation()) {
 					asked[id] = at
 				}
 			}
@@ -244,7 +244,7 @@ func (r *reader) findUntold(s *session.Session, run *session.Run, told map[callP
 	invocation := s.InvocationOf(run)
 	for i := range s.Items {
 		it := &s.Items[i]
-		switch mine := it.Invocation == invocation && invocation != ""; {
+		switch mine := it.Invocation() == invocation && invocation != ""; {
 		case it.Flags.Has(session.Skipped):
 			continue
 		case isTurn(s, it), mine && it.Role == session.Assistant && it.OnWire():

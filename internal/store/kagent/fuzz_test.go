@@ -38,7 +38,7 @@ func FuzzEvent(f *testing.F) {
 			}
 			return nil
 		}
-		full, bare := session.Item{Key: "k"}, session.Item{Key: "k"}
+		full, bare := session.Item{Key: "k", Shared: &session.Shared{}}, session.Item{Key: "k", Shared: &session.Shared{}}
 		faultsFull, faultsBare := r.decodeItem(row, &full, true), r.decodeItem(row, &bare, false)
 		if full.Body == nil || bare.Body != nil {
 			t.Fatal("a body is missing, or too much")

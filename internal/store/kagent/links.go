@@ -37,7 +37,7 @@ func (r *reader) listLinks(row columns) []string {
 	if !jsonscan.Mentions(doc, "subagent", "ontext") && (!stamped || !jsonscan.Mentions(doc, namespace)) {
 		return nil
 	}
-	var it session.Item
+	it := session.Item{Shared: &session.Shared{}}
 	form := dialectOf(doc)
 	r.decodeDocument(form, doc, row, &it, false)
 	n := r.tieItem(row, form, doc, &it)

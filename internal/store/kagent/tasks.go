@@ -256,7 +256,7 @@ func (r *reader) claimTasks(s *session.Session, key sessionKey) {
 	}
 	here := map[string]bool{}
 	for i := range s.Items {
-		here[s.Items[i].Invocation] = true
+		here[s.Items[i].Invocation()] = true
 	}
 	s.Runs = slices.Clone(s.Runs)
 	for i := range r.tasks[key.id] {

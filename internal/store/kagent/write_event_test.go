@@ -96,7 +96,9 @@ func TestRefusals(t *testing.T) {
 		change       func(c *store.Change)
 		want         string
 	}{
-		{"another agent", "", func(c *store.Change) { c.After.Root().Items[1].Agent = "other" }, "cannot change agent_name"},
+		{"another agent", "", func(c *store.Change) {
+			c.After.Root().Items[1].Own().Agent = "other"
+		}, "cannot change agent_name"},
 		{"a message of A2A", a2a, renamed, "an A2A message"},
 		{"a message of a repair", "", func(c *store.Change) {
 			s := c.After.Root()

@@ -72,16 +72,16 @@ func childrenOf(s *change.Session, split map[string]string) *children {
 	open := map[string]child{} // what is known of the last call with an id
 	for i := range s.Items {
 		is := s.Items[i].Is
-		c.known[is.Invocation] = true
+		c.known[is.Invocation()] = true
 		for n := range is.Calls {
 			call := &is.Calls[n]
-			key := made{is.Invocation, call.ID}
-			asks := child{made: is.Invocation, nth: c.calls[key]}
+			key := made{is.Invocation(), call.ID}
+			asks := child{made: is.Invocation(), nth: c.calls[key]}
 			if d := call.Delegation; d != nil {
 				asks.asked = d.Task
 				if like := split[d.Child]; d.Likely && like != "" { // the result that named it leaves
 					link := asks
-					link.was, link.is, link.given, c.differ = like, d.Child, is.Invocation, true
+					link.was, link.is, link.given, c.differ = like, d.Child, is.Invocation(), true
 					c.byCall[call.ID] = append(c.byCall[call.ID], link)
 				}
 			}
@@ -91,7 +91,7 @@ func childrenOf(s *change.Session, split map[string]string) *children {
 		for n := range is.Results {
 			if r := s.Items[i].WasResult(n); r != nil && r.Child != "" {
 				link := open[r.CallID]
-				link.was, link.is, link.given, link.answer = r.Child, is.Results[n].Child, is.Invocation, r.Answer
+				link.was, link.is, link.given, link.answer = r.Child, is.Results[n].Child, is.Invocation(), r.Answer
 				c.byCall[r.CallID] = append(c.byCall[r.CallID], link)
 				c.differ = c.differ || link.was != link.is
 			}

@@ -64,11 +64,11 @@ func (l *logs) Relate(tree *session.Tree) {
 	for _, s := range tree.Sessions {
 		for i := range s.Items {
 			it := &s.Items[i]
-			if it.Table == "" {
+			if it.Table() == "" {
 				it.Time = time.Time{}
 			}
-			if it.Home == s.ID {
-				it.Home = ""
+			if it.Home() == s.ID {
+				it.Own().Home = ""
 			}
 		}
 		l.Kind.Relate(s)

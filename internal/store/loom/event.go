@@ -357,7 +357,7 @@ func keyOf(a agent, file stepFile) string { return path.Join(a.id, displayName(f
 func stepItem(agent string, s *step, raw []byte) session.Item {
 	args := s.compactArgs()
 	it := session.Item{
-		Table: tableSteps, Role: session.Assistant, Agent: agent, Size: int64(len(args)),
+		Shared: &session.Shared{Table: tableSteps, Agent: agent}, Role: session.Assistant, Size: int64(len(args)),
 		Calls: []session.Call{{ID: s.ID, Name: s.Tool, Args: args, Form: session.FormOf(args)}},
 		Body:  &session.Body{Raw: raw},
 	}
@@ -378,7 +378,7 @@ func observationItem(agent string, s *step) session.Item {
 // resultItem is a result of a call.
 func resultItem(table, agent, call, text string, failed bool) session.Item {
 	it := session.Item{
-		Table: table, Role: session.Tool, Agent: agent, Size: int64(len(text)),
+		Shared: &session.Shared{Table: table, Agent: agent}, Role: session.Tool, Size: int64(len(text)),
 		Results: []session.Result{{
 			CallID: call, Text: text, Digest: session.DigestOf(text), IsError: failed, Synthetic: session.IsPlaceholder(text),
 		}},
@@ -391,7 +391,7 @@ func resultItem(table, agent, call, text string, failed bool) session.Item {
 // textItem is a message that an event tells of: the goal of a child, or its answer.
 func textItem(table string, role session.Role, agent, text string) session.Item {
 	it := session.Item{
-		Table: table, Role: role, Agent: agent, Text: session.DigestOf(text), Size: int64(len(text)),
+		Shared: &session.Shared{Table: table, Agent: agent}, Role: role, Text: session.DigestOf(text), Size: int64(len(text)),
 		Flags: session.TextFlags(text), Body: &session.Body{Text: text},
 	}
 	if text == "" || it.Flags.Has(session.BlankText) {
@@ -411,7 +411,7 @@ func eventItem(table, agent string, ev *event, text string, raw []byte) session.
 		it = textItem(table, session.Assistant, agent, text)
 	case tableSpawns:
 		it = stepItem(agent, &step{ID: ev.callID(), Tool: spawnTool, Args: ev.composeArgs(text)}, nil)
-		it.Table = table
+		it.Own().Table = table
 	case tableResults:
 		it = resultItem(table, agent, ev.callID(), text, ev.failed)
 		it.Results[0].Child, it.Results[0].Correlation = ev.child, ev.correlation
@@ -424,7 +424,7 @@ func eventItem(table, agent string, ev *event, text string, raw []byte) session.
 
 // otherItem is a record of a history that is no step.
 func otherItem(raw []byte) session.Item {
-	it := session.Item{Table: tableSteps, Kind: session.Other, Body: &session.Body{Raw: raw}}
+	it := session.Item{Shared: &session.Shared{Table: tableSteps}, Kind: session.Other, Body: &session.Body{Raw: raw}}
 	setMeaning(&it)
 	return it
 }
@@ -432,7 +432,7 @@ func otherItem(raw []byte) session.Item {
 // setMeaning sets the digest of what an item with its body says.
 func setMeaning(it *session.Item) {
 	var m session.Meaning
-	m.Reset(it.Role, it.Agent)
+	m.Reset(it.Role, it.Agent())
 	m.AddMark(byte(it.Kind))
 	if it.Kind == session.Other {
 		m.AddDigest(session.DigestOf(it.Body.Raw))
@@ -457,13 +457,13 @@ func setMeaning(it *session.Item) {
 // meanwhile leaves them empty.
 func (l *loom) fillItem(agent string, it *session.Item) {
 	it.Body = &session.Body{}
-	switch it.Table {
+	switch it.Table() {
 	case tableSteps, tableObservations:
 		raw, err := l.readStepFile(path.Join(l.byID[agent].dir, historyFolder, path.Base(it.Key)))
 		if err != nil {
 			return
 		}
-		if it.Table == tableSteps {
+		if it.Table() == tableSteps {
 			it.Body.Raw = bytes.Clone(raw)
 		}
 		if s, usable, _ := decodeStep(raw); usable {
@@ -475,7 +475,7 @@ func (l *loom) fillItem(agent string, it *session.Item) {
 		if err != nil {
 			return
 		}
-		full := eventItem(it.Table, agent, ev, text, raw)
+		full := eventItem(it.Table(), agent, ev, text, raw)
 		it.Body = full.Body
 		fillFrom(it, compactJSON(ev.composeArgs(text)), text)
 	}

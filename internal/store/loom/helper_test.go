@@ -60,7 +60,7 @@ func show(s *session.Session) string {
 	var out strings.Builder
 	for i := range s.Items {
 		it := &s.Items[i]
-		fmt.Fprintf(&out, "%s:", it.Table)
+		fmt.Fprintf(&out, "%s:", it.Table())
 		if it.Body.Text != "" {
 			fmt.Fprintf(&out, " %s %q", it.Role, it.Body.Text)
 		}

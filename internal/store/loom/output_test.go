@@ -19,7 +19,7 @@ func outputs(t *testing.T, w *loomtest.Workspace, s loomtest.Step) (call, result
 		t.Fatal(err)
 	}
 	main := sessions(t, openWorkspace(t, w.Folder))["main"]
-	return main.Items[0].Outputs, main.Items[1].Outputs
+	return main.Items[0].Outputs(), main.Items[1].Outputs()
 }
 
 func TestOutcomes(t *testing.T) {
@@ -97,7 +97,7 @@ func TestAbsolutePathsIntoTheFolder(t *testing.T) {
 	for _, path := range []string{folder, link} {
 		s := sessions(t, openWorkspace(t, path))["main"]
 		for i, want := range []string{"main/outputs/a", "main/outputs/a", "main/outputs/a", ""} {
-			if o := s.Items[2*i+1].Outputs[0]; o.Real != want || o.Outside != (want == "") {
+			if o := s.Items[2*i+1].Outputs()[0]; o.Real != want || o.Outside != (want == "") {
 				t.Errorf("%s, step %d: %+v", path, i+1, o)
 			}
 		}

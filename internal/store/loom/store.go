@@ -181,7 +181,7 @@ func (b *builder) readStep(nth int, file stepFile) {
 	}
 	r.item = stepItem(b.id, &s, raw)
 	r.faults = append(r.faults, s.findFaults(file)...)
-	r.item.Outputs = b.findArgumentFiles(&s)
+	named, made := b.findArgumentFiles(&s), b.findOutcome(&s)
 	result := row{step: nth, number: -1, item: observationItem(b.id, &s)}
 	d := b.steps[file.path]
 	if d != nil {
@@ -189,13 +189,14 @@ func (b *builder) readStep(nth int, file stepFile) {
 		b.calls[d] = callPlace{s.ID, nth, r.item.Time}
 	}
 	if d == nil || d.isAnswered() {
-		result.item.Outputs = b.findOutcome(&s)
+		r.item.SetOutputs(named)
+		result.item.SetOutputs(made)
 		b.addRow(r, keyOf(b.agent, file))
 		result.answer = d
 		b.addRow(result, keyOf(b.agent, file))
 		return
 	}
-	r.item.Outputs = append(r.item.Outputs, b.findOutcome(&s)...)
+	r.item.SetOutputs(append(named, made...))
 	b.addRow(r, keyOf(b.agent, file))
 }
 

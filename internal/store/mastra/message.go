@@ -369,7 +369,7 @@ func (m *reading) readStep(parts []part, r *reader) {
 		m.Role, m.Kind = session.NoRole, session.Other
 		m.faults = append(m.faults, reportRole(m.role))
 	case m.Role == session.Assistant:
-		m.Provider, m.Model = m.meta.Provider, strings.Trim(m.meta.Provider+"/"+m.meta.Model, "/")
+		m.Shared.Provider, m.Shared.Model = m.meta.Provider, strings.Trim(m.meta.Provider+"/"+m.meta.Model, "/")
 	}
 	texts := 0
 	for i := range parts {
@@ -417,7 +417,7 @@ func (m *reading) addPart(p *part, r *reader) {
 		m.said.AddDigest(session.DigestOf(string(p.Data) + string(p.Image)))
 		m.addMedia(p)
 	case p.Type == typeError:
-		m.Refusal = session.RefusalOf(0, p.Error.Message)
+		m.Shared.Refusal = session.RefusalOf(0, p.Error.Message)
 	case c != nil && m.Role == session.Assistant:
 		m.addCall(c, p.Server, r)
 	}
@@ -480,5 +480,5 @@ func saidBy(name string, value any) any {
 	if !is || name != eventlog.ColumnEvent {
 		return value
 	}
-	return int64(e.readEvent(&session.Item{}, nil).said.Digest()) //nolint:gosec // all bits count
+	return int64(e.readEvent(&session.Item{Shared: &session.Shared{}}, nil).said.Digest()) //nolint:gosec // all bits count
 }

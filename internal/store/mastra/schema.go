@@ -183,7 +183,7 @@ func (r *reader) finishSession(s *session.Session) {
 			_, open := r.open.Load(callKey{rowOf(it.Key), c.ID})
 			c.Waits = open && i == last
 		}
-		if it.Table == "" && len(it.Results) == 1 && !it.Results[0].IsError { // a repair takes it from the thread, and names that
+		if it.Table() == "" && len(it.Results) == 1 && !it.Results[0].IsError { // a repair takes it from the thread, and names that
 			it.Results = slices.Clone(it.Results)
 			it.Results[0].Child = children[it.Results[0].CallID]
 		}

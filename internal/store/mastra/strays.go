@@ -58,7 +58,7 @@ type proof struct {
 func (r *reader) findStrays(tree *session.Tree) {
 	for _, s := range tree.Sessions {
 		for i := range s.Items { // a repair may have changed what tells
-			s.Items[i].Home, s.Items[i].Copied = "", false
+			s.Items[i].Own().Home, s.Items[i].Copied = "", false
 		}
 	}
 	for _, s := range tree.Sessions {
@@ -68,7 +68,7 @@ func (r *reader) findStrays(tree *session.Tree) {
 		for again := len(calls) > 0; again; {
 			again = false
 			for n := range turns {
-				again = turns[n].Items[0].Home == "" && r.findHome(s, turns, n, calls) || again
+				again = turns[n].Items[0].Home() == "" && r.findHome(s, turns, n, calls) || again
 			}
 		}
 		for _, d := range calls {
@@ -126,7 +126,7 @@ func listDelegations(tree *session.Tree, s *session.Session, turns []turn) (list
 
 // turnBounds are the first and the last row around one between which the user said nothing else.
 func turnBounds(turns []turn, n int) (from, to int) {
-	asks := func(i int) bool { return turns[i].SpeakerRole() == session.User && turns[i].Items[0].Home == "" }
+	asks := func(i int) bool { return turns[i].SpeakerRole() == session.User && turns[i].Items[0].Home() == "" }
 	for from = n; from > 0 && !asks(from-1); from-- {
 	}
 	for to = n; to+1 < len(turns) && !asks(to+1); to++ {
@@ -209,7 +209,7 @@ func markCallers(s *session.Session, before []turn, d delegation) {
 	var copies []turn
 	called := false
 	for _, row := range turnsIn(d.child)[min(1, len(d.child.Items)):] {
-		if row.Items[0].Home == "" && slices.ContainsFunc(before, func(o turn) bool { return asksSame(&o, &row) }) {
+		if row.Items[0].Home() == "" && slices.ContainsFunc(before, func(o turn) bool { return asksSame(&o, &row) }) {
 			copies = append(copies, row)
 			_, calls := row.CallNames()[d.call.ID]
 			called = called || calls
@@ -228,7 +228,7 @@ func markDoubled(s *session.Session, turns []turn) {
 	byCall, answered := map[string][]*turn{}, false
 	for n := range turns {
 		row := &turns[n]
-		if answered = answered || row.SpeakerRole() == session.Assistant && row.Items[0].Home == ""; row.SpeakerRole() != session.Assistant {
+		if answered = answered || row.SpeakerRole() == session.Assistant && row.Items[0].Home() == ""; row.SpeakerRole() != session.Assistant {
 			if first := &turns[0]; n > 0 && s.Delegated && !answered && asksSame(row, first) && row.Items[0].Text != 0 {
 				row.SetHome(s.ID, true)
 			}
@@ -281,7 +281,7 @@ func (r *reader) tellForeign(s *session.Session) {
 			continue
 		}
 		s.Items[i].Flags &^= session.Unshown
-		if at.thread == s.ID && (faulty[rowOf(s.Items[i].Key)] || s.Items[i].Home != "") {
+		if at.thread == s.ID && (faulty[rowOf(s.Items[i].Key)] || s.Items[i].Home() != "") {
 			s.Items[i].Flags |= session.Unshown
 		}
 	}

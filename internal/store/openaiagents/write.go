@@ -270,7 +270,7 @@ func (j *joined) checkOrder(of docedit.Record, moves bool) error {
 
 // updateItem is the difference of a message that a repair changed.
 func (j *joined) updateItem(r *docedit.Row, c *change.Item) error {
-	if c.Is.Branch != c.Was.Branch || c.Is.Position>>rankBits != c.Was.Position>>rankBits {
+	if c.Is.Branch() != c.Was.Branch() || c.Is.Position>>rankBits != c.Was.Position>>rankBits {
 		if err := j.checkOrder(r, true); err != nil {
 			return err
 		}
@@ -316,6 +316,6 @@ func (j *joined) insertResult(s *session.Session, it *session.Item, near *docedi
 	}
 	return []table.Field{
 		{Name: fieldData, Value: data}, {Name: "created_at", Value: near.Value("created_at")},
-		{Name: fieldPlace, Value: it.Position}, {Name: fieldBranch, Value: column.OrNull(it.Branch)},
+		{Name: fieldPlace, Value: it.Position}, {Name: fieldBranch, Value: column.OrNull(it.Branch())},
 	}, nil
 }

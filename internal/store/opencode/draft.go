@@ -103,7 +103,7 @@ func (m *message) readDraftEvent() []session.Fault {
 	_, _ = decodeData(m.row, &d)
 	if p := m.eventPart(); p != nil {
 		m.makeResult(p.callResult())
-		m.Agent = d.Agent
+		m.Shared.Agent = d.Agent
 		return nil
 	}
 	kind := column.View(m.row["type"])
@@ -147,13 +147,13 @@ func (m *message) readDraftEvent() []session.Fault {
 
 // readAnswer reads a message of the assistant.
 func (m *message) readAnswer(d *drafted) {
-	m.Role, m.Agent, m.Model = session.Assistant, d.Agent, d.Model.ID
+	m.Role, m.Shared.Agent, m.Shared.Model = session.Assistant, d.Agent, d.Model.ID
 	if d.Time.Completed == nil {
 		m.Flags |= session.Unfinished
 	}
 	if e := d.Error; e != nil && e.Type != "aborted" {
 		status, _ := e.Status.(float64)
-		m.Refusal = session.RefusalOf(int(status), e.Message)
+		m.Shared.Refusal = session.RefusalOf(int(status), e.Message)
 	}
 	calls := m.parts
 	for _, raw := range d.Content {

@@ -249,7 +249,7 @@ func (m *message) addMeaning(values ...any) {
 func (m *message) makeResult(r session.Result) {
 	m.said.Reset(session.Tool, "")
 	m.addMeaning(r.CallID, r.Text, fmt.Sprint(r.IsError))
-	m.Role, m.Agent, m.Invocation = session.Tool, m.info.Agent, m.info.Parent
+	m.Role, m.Shared.Agent, m.Shared.Invocation = session.Tool, m.info.Agent, m.info.Parent
 	m.Results, m.Text, m.Size = []session.Result{r}, r.Digest, int64(len(r.Text))
 	if m.info.Error != nil && m.info.Error.Name != aborted { // nor is its message sent
 		m.Flags |= session.Skipped
@@ -287,11 +287,11 @@ func (p *part) callResult() session.Result {
 
 // readMessage reads a message of a user or of the assistant.
 func (m *message) readMessage() (faults []session.Fault) {
-	m.Role, m.Agent, m.Model, m.Provider = session.ParseRole(m.info.Role), m.info.Agent, m.info.Model, m.info.By
+	m.Role, m.Shared.Agent, m.Shared.Model, m.Shared.Provider = session.ParseRole(m.info.Role), m.info.Agent, m.info.Model, m.info.By
 	m.said.Reset(m.Role, m.info.Agent)
 	m.addMeaning(m.info.Parent)
-	if m.Invocation = m.info.Parent; m.Role == session.User { // home takes the agent away
-		m.Model, m.Provider, m.Invocation = m.info.For.ID, m.info.For.By, m.id
+	if m.Shared.Invocation = m.info.Parent; m.Role == session.User { // home takes the agent away
+		m.Shared.Model, m.Shared.Provider, m.Shared.Invocation = m.info.For.ID, m.info.For.By, m.id
 	} else if m.Role != session.Assistant {
 		m.Kind = session.Other
 		faults = append(faults, session.Fault{Kind: session.UnknownKind, Field: m.info.Role, Detail: fmt.Sprintf("the message is of the unknown role %.40q, which opencode sends to no model", m.info.Role)})
@@ -452,7 +452,7 @@ func (m *message) finishMessage() {
 		}
 		if e := m.info.Error; e != nil && e.Name != aborted {
 			status, _ := e.Data.Status.(float64)
-			m.Refusal = session.RefusalOf(int(status), column.View(e.Data.Message))
+			m.Shared.Refusal = session.RefusalOf(int(status), column.View(e.Data.Message))
 		}
 		if m.info.Summary == true && m.info.Finish != "" && m.info.Error == nil {
 			m.Flags |= session.SummaryTurn

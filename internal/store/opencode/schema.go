@@ -360,12 +360,12 @@ func (r *reader) markCompacted(s *session.Session) {
 	}
 	for i := range s.Items {
 		it := &s.Items[i]
-		if at, ok := asked[it.Invocation]; ok && it.Role == session.Assistant && it.Flags.Has(session.SummaryTurn) && !it.Flags.Has(session.Rewound) {
+		if at, ok := asked[it.Invocation()]; ok && it.Role == session.Assistant && it.Flags.Has(session.SummaryTurn) && !it.Flags.Has(session.Rewound) {
 			last = at
 		}
 	}
 	for i := range s.Items {
-		if it := &s.Items[i]; last < 0 || it.Key != s.Items[last].Key && it.Invocation != s.Items[last].Key {
+		if it := &s.Items[i]; last < 0 || it.Key != s.Items[last].Key && it.Invocation() != s.Items[last].Key {
 			it.Flags &^= session.SummaryTurn
 		}
 	}
@@ -389,10 +389,10 @@ func reportUnanswered(s *session.Session) {
 	}
 	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), func(f session.Fault) bool { return f.Kind == session.BrokenChain })
 	for i := range s.Items {
-		if it := &s.Items[i]; it.Role == session.Assistant && !has[it.Invocation] {
-			has[it.Invocation] = true
+		if it := &s.Items[i]; it.Role == session.Assistant && !has[it.Invocation()] {
+			has[it.Invocation()] = true
 			s.Faults = append(s.Faults, session.Fault{Kind: session.BrokenChain, Ref: s.ItemRef(i), Item: i, Field: "parentID",
-				Detail: fmt.Sprintf("the answer is one to message %.60s, which the session does not have. opencode sends it all the same", it.Invocation)})
+				Detail: fmt.Sprintf("the answer is one to message %.60s, which the session does not have. opencode sends it all the same", it.Invocation())})
 		}
 	}
 }
@@ -405,7 +405,7 @@ func findStalled(s *session.Session) {
 	s.Stalled.Why, s.Stalled.Way = "", ""
 	for i := range s.Items {
 		switch it := &s.Items[i]; {
-		case it.Table != tableMessages || !it.OnWire():
+		case it.Table() != tableMessages || !it.OnWire():
 		case it.Role == session.Assistant && !it.Flags.Has(session.Unfinished):
 			prompt, answer = "", max(answer, it.Key)
 		case it.Role == session.User:
@@ -424,8 +424,8 @@ func findStalled(s *session.Session) {
 func (r *reader) relateItems(s *session.Session) {
 	for i := range s.Items {
 		it := &s.Items[i]
-		if it.Table == "" && i > 0 && packing.OneRecord(it.Position, s.Items[i-1].Position) {
-			it.Home = s.Items[i-1].Home
+		if it.Table() == "" && i > 0 && packing.OneRecord(it.Position, s.Items[i-1].Position) {
+			it.Own().Home = s.Items[i-1].Home()
 		}
 		sent, open := r.open.Load(it.Key)
 		if !open || it.Flags.Has(session.Unfinished) {

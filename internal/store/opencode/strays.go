@@ -53,7 +53,7 @@ type moment struct {
 // too.
 func (f *family) markCopies(tree *session.Tree) {
 	of := func(in *session.Session, it *session.Item) moment {
-		return moment{in, it.Role, it.Agent, it.Time.UnixMilli()}
+		return moment{in, it.Role, it.Agent(), it.Time.UnixMilli()}
 	}
 	said := map[moment][]int{}
 	each := func(fn func(s *session.Session, i int, it *session.Item)) {
@@ -105,7 +105,7 @@ func (r *reader) findStrays(tree *session.Tree) {
 				}
 			}
 			if it.Role == session.User && !it.Copied {
-				asked[it.Key] = question{s, it.Agent}
+				asked[it.Key] = question{s, it.Agent()}
 			}
 		}
 	}
@@ -113,17 +113,17 @@ func (r *reader) findStrays(tree *session.Tree) {
 		own := map[string]bool{} // agents that are asked here
 		for i := range s.Items {
 			if _, apart := r.apart.Load(s.Items[i].Key); s.Items[i].Role == session.User && !s.Items[i].Copied && !apart {
-				own[s.Items[i].Agent] = true
+				own[s.Items[i].Agent()] = true
 			}
 		}
 		r.setHome(f, s, below[s], func(it *session.Item) string {
-			to := asked[it.Invocation].in
+			to := asked[it.Invocation()].in
 			if other, apart := r.apart.Load(it.Key); apart {
 				to = tree.Session(other.(string))
-			} else if to != nil && asked[it.Invocation].agent != it.Agent {
+			} else if to != nil && asked[it.Invocation()].agent != it.Agent() {
 				to = nil
 			}
-			if to == nil || own[it.Agent] || agentOf(to) != it.Agent || it.Time.Before(to.Created) || !slices.Contains(f.above[to], s) {
+			if to == nil || own[it.Agent()] || agentOf(to) != it.Agent() || it.Time.Before(to.Created) || !slices.Contains(f.above[to], s) {
 				return ""
 			}
 			return to.ID
@@ -199,13 +199,13 @@ func (r *reader) setHome(f *family, s *session.Session, below []run, told func(i
 			}
 			return r.while[0] <= at
 		})
-		home, known := homes[it.Invocation]
+		home, known := homes[it.Invocation()]
 		if it.Copied {
-			home, known = it.Home, true
+			home, known = it.Home(), true
 		}
 		for _, ran := range runs {
 			switch {
-			case known || it.Agent != ran.Agent || at < ran.while[0] || at > ran.while[1] || asks && it.Text != ran.Task:
+			case known || it.Agent() != ran.Agent || at < ran.while[0] || at > ran.while[1] || asks && it.Text != ran.Task:
 			case home == "" || home == ran.Child:
 				home = ran.Child
 			default: // two worked at once
@@ -215,8 +215,8 @@ func (r *reader) setHome(f *family, s *session.Session, below []run, told func(i
 		if !known && home == "" {
 			home = told(it)
 		}
-		if it.Home, homes[it.Invocation] = home, home; asks {
-			it.Agent = ""
+		if it.Own().Home, homes[it.Invocation()] = home, home; asks {
+			it.Own().Agent = ""
 		}
 		if home == "" && (asks || known && it.Role == session.Assistant) {
 			runs = slices.DeleteFunc(runs, func(r run) bool { return math.IsInf(r.while[1], 1) })
@@ -224,6 +224,6 @@ func (r *reader) setHome(f *family, s *session.Session, below []run, told func(i
 		runs = append(runs, r.runsOf(f, s, it)...)
 	}
 	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), func(f session.Fault) bool { // its parts go home, too
-		return f.Kind == session.CopiesDiffer && s.Items[f.Item].Home != ""
+		return f.Kind == session.CopiesDiffer && s.Items[f.Item].Home() != ""
 	})
 }

@@ -210,7 +210,7 @@ func insertResult(s *session.Session, it *session.Item, near *docedit.Row, _ str
 		}
 		if nth--; nth == -1 && !p.isFinal() {
 			at := packing.PackPosition(e.began, e.rank, int64(i+1))
-			if slices.ContainsFunc(s.Items, func(o session.Item) bool { return o.Table != "" && (o.Position < it.Position) != (o.Position < at) }) {
+			if slices.ContainsFunc(s.Items, func(o session.Item) bool { return o.Table() != "" && (o.Position < it.Position) != (o.Position < at) }) {
 				return nil, problem.New(problem.RolledBack, "", "%s", crossed)
 			}
 			return []table.Field{
@@ -402,7 +402,7 @@ func (d *difference) leaveOut(c *change.Item, e event) error {
 		}
 		return nil
 	}
-	m := message{Item: &session.Item{Role: c.Was.Role}, event: e, reader: &reader{}}
+	m := message{Item: &session.Item{Shared: &session.Shared{}, Role: c.Was.Role}, event: e, reader: &reader{}}
 	for i := range e.parts {
 		p, from := &e.parts[i], len(m.Blocks)
 		if p.wrong != "" {

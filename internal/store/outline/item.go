@@ -25,23 +25,27 @@ type coder struct {
 // codeItem is a whole record. What is empty takes a bit of those that say what is there.
 func (c *coder) codeItem(it *session.Item) {
 	const note = 1 << 7
+	own := it.Shared
+	if own == nil {
+		own = &session.Shared{}
+	}
 	what := byte(it.Kind) | byte(it.Role)<<4
 	if it.Note {
 		what |= note
 	}
 	flags, seconds, nanos := uint64(it.Flags), it.Time.Unix(), uint64(it.Time.Nanosecond())
-	timed, sized, modelled := !it.Time.IsZero(), it.Size != 0, it.Model != ""
+	timed, sized, modelled := !it.Time.IsZero(), it.Size != 0, own.Model != ""
 	calls, results, blocks := len(it.Calls) > 0, len(it.Results) > 0, len(it.Blocks) > 0
-	rare := it.Child != "" || it.KeptFrom != 0 || it.Branch != "" || it.Invocation != "" || it.Scope != "" || it.Node != "" || len(it.Outputs) > 0 || it.Refusal != session.Refusal{} || it.Provider != ""
+	rare := *own != session.Shared{Table: own.Table, Agent: own.Agent, Model: own.Model, Home: own.Home}
 	precise := nanos != 0
 
 	c.codeByte(&what)
 	c.codeBits(&timed, &precise, &sized, &modelled, &calls, &results, &blocks, &rare)
 	c.codeUint(&flags)
-	c.codeName(&it.Table)
+	c.codeName(&own.Table)
 	c.codeString(&it.Key)
 	c.codeInt(&it.Position)
-	c.codeName(&it.Agent)
+	c.codeName(&own.Agent)
 	c.codeDigest(&it.Meaning)
 	c.codeDigest(&it.Text)
 	if timed {
@@ -54,10 +58,10 @@ func (c *coder) codeItem(it *session.Item) {
 		c.codeInt(&it.Size)
 	}
 	if modelled {
-		c.codeName(&it.Model)
+		c.codeName(&own.Model)
 	}
 	if rare {
-		c.codeRareItem(it)
+		c.codeRare(own)
 	}
 	if calls {
 		codeList(c, &it.Calls, c.codeCall)
@@ -77,32 +81,35 @@ func (c *coder) codeItem(it *session.Item) {
 	}
 }
 
-// codeRareItem is what few items have.
-func (c *coder) codeRareItem(it *session.Item) {
-	child, kept, branch, invocation := it.Child != "", it.KeptFrom != 0, it.Branch != "", it.Invocation != ""
-	scope, node, outputs, refused := it.Scope != "", it.Node != "", len(it.Outputs) > 0, it.Refusal != session.Refusal{}
+// codeRare is what few items have.
+func (c *coder) codeRare(own *session.Shared) {
+	child, kept, branch, invocation := own.Child != "", own.KeptFrom != 0, own.Branch != "", own.Invocation != ""
+	scope, node, outputs, refused := own.Scope != "", own.Node != "", own.Outputs != nil, own.Refusal != session.Refusal{}
 	c.codeBits(&child, &kept, &branch, &invocation, &scope, &node, &outputs, &refused)
-	c.codeName(&it.Provider)
+	c.codeName(&own.Provider)
 	if child {
-		c.codeString(&it.Child)
+		c.codeString(&own.Child)
 	}
 	if kept {
-		c.codeInt(&it.KeptFrom)
+		c.codeInt(&own.KeptFrom)
 	}
 	if branch {
-		c.codeName(&it.Branch)
+		c.codeName(&own.Branch)
 	}
 	if invocation {
-		c.codeName(&it.Invocation)
+		c.codeName(&own.Invocation)
 	}
 	if scope {
-		c.codeName(&it.Scope)
+		c.codeName(&own.Scope)
 	}
 	if node {
-		c.codeName(&it.Node)
+		c.codeName(&own.Node)
 	}
 	if outputs {
-		codeList(c, &it.Outputs, func(o *session.Output) {
+		if c.reads {
+			own.Outputs = new([]session.Output)
+		}
+		codeList(c, own.Outputs, func(o *session.Output) {
 			c.codeBits(&o.Outside, &o.Hash)
 			c.codeString(&o.Path)
 			c.codeString(&o.Real)
@@ -110,8 +117,8 @@ func (c *coder) codeRareItem(it *session.Item) {
 		})
 	}
 	if refused {
-		c.codeNumber(&it.Refusal.Status)
-		c.codeString(&it.Refusal.Text)
+		c.codeNumber(&own.Refusal.Status)
+		c.codeString(&own.Refusal.Text)
 	}
 }
 
@@ -379,12 +386,15 @@ func (l *Log) Items(number uint32) iter.Seq[session.Item] {
 		if number >= uint32(len(l.last)) {
 			return
 		}
+		var sharing session.Sharing
 		for p := l.last[number]; p != 0; {
 			record := l.slabs[p.slabNumber()][p.slabOffset():]
 			before, n := binary.Uvarint(record)
 			c := coder{b: record[n:], reads: true, names: &l.names}
 			var it session.Item
-			if c.codeItem(&it); !yield(it) {
+			sharing.Begin(&it, "")
+			c.codeItem(&it)
+			if sharing.Share(&it); !yield(it) {
 				return
 			}
 			p = place(before)

@@ -16,13 +16,10 @@ func drawItem(t *rapid.T) session.Item {
 	name := rapid.SampledFrom([]string{"", "root", "worker", "Coding agent"})
 	digest := func() session.Digest { return session.Digest(rapid.Uint64().Draw(t, "digest")) }
 	it := session.Item{
-		Table: "session_items", Key: rapid.SampledFrom([]string{"1", "007", "x#/3", "18446744073709551615"}).Draw(t, "key"),
+		Shared: &session.Shared{Table: "session_items", Agent: name.Draw(t, "agent"), Branch: name.Draw(t, "branch"), Invocation: text.Draw(t, "invocation"), Child: text.Draw(t, "child"), KeptFrom: rapid.Int64().Draw(t, "kept"), Scope: name.Draw(t, "scope"), Node: name.Draw(t, "node"), Model: name.Draw(t, "model")}, Key: rapid.SampledFrom([]string{"1", "007", "x#/3", "18446744073709551615"}).Draw(t, "key"),
 		Kind: session.Kind(rapid.IntRange(0, 3).Draw(t, "kind")), Role: session.Role(rapid.IntRange(0, 4).Draw(t, "role")),
 		Flags: session.Flags(rapid.Uint16().Draw(t, "flags")), Position: rapid.Int64().Draw(t, "position"),
-		Agent: name.Draw(t, "agent"), Branch: name.Draw(t, "branch"), Invocation: text.Draw(t, "invocation"),
-		Meaning: digest(), Text: digest(), Child: text.Draw(t, "child"), KeptFrom: rapid.Int64().Draw(t, "kept"),
-		Scope: name.Draw(t, "scope"), Node: name.Draw(t, "node"),
-		Model: name.Draw(t, "model"), Size: rapid.Int64().Draw(t, "size"),
+		Meaning: digest(), Text: digest(), Size: rapid.Int64().Draw(t, "size"),
 	}
 	if rapid.Bool().Draw(t, "timed") {
 		it.Time = time.Unix(rapid.Int64Range(-1e10, 1e11).Draw(t, "s"), rapid.Int64Range(0, 999999999).Draw(t, "ns")).UTC()
@@ -62,10 +59,10 @@ func drawItem(t *rapid.T) session.Item {
 		it.Results = append(it.Results, r)
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "outputs") {
-		it.Outputs = append(it.Outputs, session.Output{
+		it.SetOutputs(append(it.Outputs(), session.Output{
 			Path: text.Draw(t, "path"), Real: text.Draw(t, "real"), Bytes: rapid.Int64().Draw(t, "bytes"),
 			Outside: rapid.Bool().Draw(t, "outside"), Hash: rapid.Bool().Draw(t, "hash"),
-		})
+		}))
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "blocks") {
 		it.Blocks = append(it.Blocks, drawBlock(t))
@@ -89,12 +86,12 @@ func drawBlock(t *rapid.T) session.Block {
 // A common item costs nothing for what only some items have.
 func TestCommonItemsStaySmall(t *testing.T) {
 	log := NewLog()
-	it := session.Item{Table: "session_items", Key: "1", Kind: session.Message, Role: session.User, Time: time.Unix(1770000000, 0)}
+	it := session.Item{Shared: &session.Shared{Table: "session_items"}, Key: "1", Kind: session.Message, Role: session.User, Time: time.Unix(1770000000, 0)}
 	before := len(log.packItem(nil, &it))
 	if before > 32 {
 		t.Errorf("%d bytes", before)
 	}
-	it.Size, it.Model = 1000, "anthropic/claude"
+	it.Size, it.Own().Model = 1000, "anthropic/claude"
 	if after := len(log.packItem(nil, &it)); after != before+3 {
 		t.Errorf("the size and the model take %d bytes, want 2 and 1", after-before)
 	}
@@ -122,7 +119,7 @@ func TestRoundTrip(t *testing.T) {
 
 func TestLongRecordsGetTheirOwnSlab(t *testing.T) {
 	log := NewLog()
-	long := session.Item{Key: "1", Child: string(make([]byte, 3*slab))}
+	long := session.Item{Key: "1", Shared: &session.Shared{Child: string(make([]byte, 3*slab))}}
 	short := session.Item{Key: "2"}
 	log.AddItem(0, &short)
 	log.AddItem(0, &long)
@@ -138,7 +135,7 @@ func TestLongRecordsGetTheirOwnSlab(t *testing.T) {
 
 func BenchmarkAdd(b *testing.B) {
 	it := session.Item{
-		Table: "session_items", Key: "123456", Position: 17, Kind: session.Message, Role: session.Assistant, Agent: "root",
+		Shared: &session.Shared{Table: "session_items", Agent: "root"}, Key: "123456", Position: 17, Kind: session.Message, Role: session.Assistant,
 		Time: time.Unix(1770000000, 0), Meaning: 1, Text: 2, Calls: []session.Call{{ID: "toolu_01A09q90qw90lq917835lq9", Name: "shell"}},
 	}
 	log := NewLog()

@@ -119,8 +119,8 @@ func (x *Item) ReadItem(it *session.Item) {
 	case !slices.Contains(single, x.Type):
 		it.Role, it.Kind = session.NoRole, session.Other
 	}
-	if it.Role != session.Assistant {
-		it.Model = ""
+	if it.Role != session.Assistant && it.Model() != "" {
+		it.Own().Model = ""
 	}
 	var said session.Meaning
 	said.Reset(it.Role, "")

@@ -28,9 +28,9 @@ func describe(it *session.Item) string {
 			parts = append(parts, name+"="+value)
 		}
 	}
-	add("agent", it.Agent)
-	add("model", it.Model)
-	add("branch", it.Branch)
+	add("agent", it.Agent())
+	add("model", it.Model())
+	add("branch", it.Branch())
 	add("text", fmt.Sprintf("%q", it.Body.Text))
 	for _, c := range it.Calls {
 		add("call", fmt.Sprintf("%s %s(%s) %d", c.ID, c.Name, c.Args, c.Form))

@@ -83,7 +83,7 @@ func TestChanges(t *testing.T) {
 			"select message_data from ai_session_event where message_type = 'ASSISTANT' and message_data is not null",
 			[]string{`[{"id":"c1","type":"function","name":"get_weather","arguments":"{\"a\":\"é\"}"},` +
 				`{"id":"c2","type":"function","name":"get_weather","arguments":"{\"location\":\"Paris\"}"}]`}},
-		{"branch", func(s *session.Session) { s.Items[0].Branch, s.Items[3].Branch = "orch", "orch.x" },
+		{"branch", func(s *session.Session) { s.Items[0].Own().Branch, s.Items[3].Own().Branch = "orch", "orch.x" },
 			"select branch from ai_session_event order by seq", []string{"orch", "", "", "orch.x", "", ""}},
 		{"archived", func(s *session.Session) { s.Items[0].Flags |= session.Archived },
 			"select archived from ai_session_event order by seq", []string{"1", "0", "0", "0", "0", "0"}},
@@ -92,7 +92,7 @@ func TestChanges(t *testing.T) {
 			[]string{"'weather?'", "NULL", "''", "''", "'thanks'", "'you are welcome'"}},
 		{"a row leaves", func(s *session.Session) { s.Items = append(s.Items[:3:3], s.Items[4:]...) },
 			"select seq from ai_session_event order by seq", []string{"1", "2", "3", "5", "6"}},
-		{"event_version", func(s *session.Session) { s.Items[0].Branch = "orch" }, "select event_version from ai_session", []string{"7"}},
+		{"event_version", func(s *session.Session) { s.Items[0].Own().Branch = "orch" }, "select event_version from ai_session", []string{"7"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := built(t, t.TempDir(), "healthy", springtest.Form{})
@@ -115,7 +115,7 @@ func TestChanges(t *testing.T) {
 // TestRefusals are changes that the store has no place for.
 func TestRefusals(t *testing.T) {
 	for name, change := range map[string]func(s *session.Session){
-		"another agent": func(s *session.Session) { s.Items[1].Agent = "researcher" },
+		"another agent": func(s *session.Session) { s.Items[1].Own().Agent = "researcher" },
 		"a new answer": func(s *session.Session) {
 			s.Items = append(s.Items, session.Item{Role: session.Assistant, Key: "new-0", Position: 99, Body: &session.Body{Text: "hi"}})
 		},

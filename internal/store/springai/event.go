@@ -48,7 +48,7 @@ func isName(text string) bool {
 // decodeItem decodes an event.
 func (sc *schema) decodeItem(row eventlog.Row, it *session.Item, body bool) []session.Fault {
 	e := event{schema: sc, row: row, it: it}
-	it.Branch = column.Text(e.columnValue("branch"))
+	it.Shared.Branch = column.Text(e.columnValue("branch"))
 	e.readTime()
 	e.readArchived()
 	said := e.readMessage()
@@ -111,10 +111,10 @@ func (e *event) readMessage() said {
 		e.addUndecodable("message_type", "it is not USER, ASSISTANT, SYSTEM or TOOL, in capital letters", isName(kind))
 	}
 	if role == session.Assistant || role == session.Tool {
-		it.Agent = meta.firstText(agentKeys...)
+		it.Shared.Agent = meta.firstText(agentKeys...)
 	}
 	if role == session.Assistant {
-		it.Model = meta.firstText("model")
+		it.Shared.Model = meta.firstText("model")
 	}
 	content := column.View(e.columnValue("message_content"))
 	if !isLegible(content) {
@@ -213,7 +213,7 @@ type said struct {
 // the stored message type.
 func (s *said) describeItem(it *session.Item, kind string) {
 	var m session.Meaning
-	m.Reset(it.Role, it.Agent)
+	m.Reset(it.Role, it.Agent())
 	if it.Role == session.NoRole {
 		m.AddDigest(session.DigestOf(kind))
 	}

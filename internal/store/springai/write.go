@@ -92,7 +92,7 @@ func (sc *schema) insertResult(s *session.Session, it *session.Item, like *doced
 		return nil, problem.New(problem.RolledBack, "repair the text of the call first", "the result of a call cannot be written: %v", err)
 	}
 	return append(sc.standing(it, like), sc.field("message_type", "TOOL"), sc.field("message_content", ""), sc.field("message_data", string(text)),
-		sc.field("synthetic", column.BoolLike(sc.events.rowValue(like, "synthetic"), false)), sc.field("metadata", sc.metadataFor(it.Agent, like))), nil
+		sc.field("synthetic", column.BoolLike(sc.events.rowValue(like, "synthetic"), false)), sc.field("metadata", sc.metadataFor(it.Agent(), like))), nil
 }
 
 // standing are the columns that say when and where an item stands, and who sees it. seq is
@@ -103,7 +103,7 @@ func (sc *schema) standing(it *session.Item, like docedit.Record) []table.Field 
 		stored = sc.formatTime(it.Time)
 	}
 	row := []table.Field{
-		sc.field("timestamp", stored), sc.field("archived", column.BoolLike(sc.events.rowValue(like, "archived"), it.Flags.Has(session.Archived))), sc.field("branch", column.OrNull(it.Branch)),
+		sc.field("timestamp", stored), sc.field("archived", column.BoolLike(sc.events.rowValue(like, "archived"), it.Flags.Has(session.Archived))), sc.field("branch", column.OrNull(it.Branch())),
 	}
 	if !sc.given {
 		row = append(row, sc.field("seq", column.IntLike(sc.events.rowValue(like, "seq"), it.Position)))

@@ -137,7 +137,7 @@ func (s suite) testPartition(t *testing.T) {
 				t.Errorf("%s is not in the tree of its parent %s", sess.ID, sess.Parent)
 			}
 			for i := range sess.Items {
-				if c := sess.Items[i].Child; c != "" && seen[c] && tree.Session(c) == nil {
+				if c := sess.Items[i].Child(); c != "" && seen[c] && tree.Session(c) == nil {
 					t.Errorf("%s refers to %s, which is in another tree", sess.ID, c)
 				}
 			}
@@ -151,7 +151,7 @@ func (s suite) testKeys(t *testing.T) {
 		for _, sess := range tree.Sessions {
 			for i := range sess.Items {
 				row := sess.ItemRef(i).Row()
-				if rows[row] || sess.Items[i].Key == "" || sess.Items[i].Table == "" {
+				if rows[row] || sess.Items[i].Key == "" || sess.Items[i].Table() == "" {
 					t.Errorf("key %q of session %s is empty or used twice", row, sess.ID)
 				}
 				rows[row] = true
