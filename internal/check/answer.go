@@ -96,19 +96,19 @@ func (a *Answer) hearObjections(v *rules.Subject, other bool, near *findingIndex
 // findingIndex finds the findings that name an item or a call.
 type findingIndex struct {
 	found  []*Finding
-	byItem map[int][]int // indexes into found
+	byItem map[int][]int // of those that a profile was asked about, indexes into found
 	byCall map[string][]int
 }
 
 func indexFindings(found []*Finding) *findingIndex {
 	x := &findingIndex{found, map[int][]int{}, map[string][]int{}}
 	for n, f := range found {
-		for _, item := range f.Items {
-			x.byItem[item] = append(x.byItem[item], n)
+		if len(f.Judged) > 0 { // see IsAbout
+			for _, item := range f.Items {
+				x.byItem[item] = append(x.byItem[item], n)
+			}
 		}
-		if f.Call != "" {
-			x.byCall[f.Call] = append(x.byCall[f.Call], n)
-		}
+		x.byCall[f.Call] = append(x.byCall[f.Call], n)
 	}
 	return x
 }

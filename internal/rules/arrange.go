@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -18,39 +19,58 @@ type Sent struct {
 	Behind  bool                 // it stands behind its calls, wherever it is stored
 }
 
-// ArrangedMessages are the messages of the next request, those without any content among them, in
-// the order in which the runtime sends them: as they are stored, or where it looks up the
-// last result of each call (session.Reader.LastResult), each call with that behind it,
+// ArrangedMessages yields the messages of the next request, numbered from 0, those without any content
+// among them, in the order in which the runtime sends them: as they are stored, or where it looks
+// up the last result of each call (session.Reader.LastResult), each call with that behind it,
 // wherever it is stored. A result is then sent as often as a call has its id, with all that
 // stands in its item, and not at all where none has.
-func (s *Subject) ArrangedMessages() []Sent {
-	if s.arranged != nil {
-		return s.arranged
-	}
-	list, indexes := make([]Sent, 0, len(s.Items)-s.Start), make([]int, len(s.Items))
-	for i := s.Start; i < len(s.Items); i++ {
-		if indexes[i] = i; s.Items[i].OnWire() && !s.Items[i].Passed {
-			list = append(list, s.messageOfOne(indexes[i:i+1:i+1]))
-		}
-	}
+func (s *Subject) ArrangedMessages() iter.Seq2[int, Sent] {
+	s.arrangeMessages()
 	if s.last {
-		if s.asIs {
-			list, s.stops = s.answerLatest(list)
-		}
-		list = s.answerCalls(list)
+		return slices.All(s.arranged)
 	}
-	s.arranged, s.sent = list, make([]bool, len(s.Items))
-	for _, m := range list {
+	return func(yield func(int, Sent) bool) {
+		for n := range s.stored {
+			if !yield(n, s.messageOfOne(s.stored[n:n+1:n+1])) {
+				return
+			}
+		}
+	}
+}
+
+// arrangeMessages finds out what is a message of the next request; of what is sent as it is
+// stored, it keeps the indexes only.
+func (s *Subject) arrangeMessages() {
+	if s.sent != nil {
+		return
+	}
+	s.stored, s.sent = make([]int, 0, len(s.Items)-s.Start), make([]bool, len(s.Items))
+	for i := s.Start; i < len(s.Items); i++ {
+		if s.sent[i] = s.Items[i].OnWire() && !s.Items[i].Passed; s.sent[i] {
+			s.stored = append(s.stored, i)
+		}
+	}
+	if !s.last {
+		return
+	}
+	for n := range s.stored {
+		s.arranged = append(s.arranged, s.messageOfOne(s.stored[n:n+1:n+1]))
+	}
+	if s.asIs {
+		s.arranged, s.stops = s.answerLatest(s.arranged)
+	}
+	s.arranged = s.answerCalls(s.arranged)
+	clear(s.sent)
+	for _, m := range s.arranged {
 		for _, i := range m.Items {
 			s.sent[i] = true
 		}
 	}
-	return list
 }
 
 // StopReason is what the runtime stops with in place of a request, "" where it sends one.
 func (s *Subject) StopReason() string {
-	s.ArrangedMessages()
+	s.arrangeMessages()
 	return s.stops
 }
 
@@ -66,7 +86,7 @@ func (s *Subject) LeavesOut(item int) bool {
 // SendsItem reports whether an item is part of a message of the next request, one without any
 // content among them.
 func (s *Subject) SendsItem(item int) bool {
-	s.ArrangedMessages()
+	s.arrangeMessages()
 	return s.sent[item]
 }
 

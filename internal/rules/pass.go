@@ -74,13 +74,14 @@ type Subject struct {
 	last     bool // of several results of a call it sends the last one
 	asIs     bool // nothing new is said behind the stored messages
 	Mender   *session.Sanitiser
-	stops    string // made by Arranged: see Stops
+	stops    string // made by arrangeMessages: see StopReason
 	Caller   *replay.Delegation
 	raw      *pairing.Pairing
 	refused  map[readingBy]*Refused // made by Refused
 	numbers  [Flat + 1][]int        // made by wireIndex
-	arranged []Sent                 // made by Arranged
-	sent     []bool                 // made by Arranged: the items that it has
+	stored   []int                  // made by arrangeMessages: the items that could be messages
+	arranged []Sent                 // made by arrangeMessages, where the runtime arranges them
+	sent     []bool                 // made by arrangeMessages: the items that the messages have
 	Known    memo
 }
 

@@ -11,39 +11,37 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// NumberMessages numbers the messages of the next request, as Arranged lists them, and at last the
+// NumberMessages numbers the messages of the next request, as ArrangedMessages yields them, and at last the
 // user's next message. A summary takes the first place; what the runtime puts in front of it
 // is not counted. What is several messages for the provider has the number of the first, and
 // what is no numbered message has -1.
 func (s *Subject) NumberMessages(profile *Profile) []int {
-	list := s.ArrangedMessages()
-	numbers := make([]int, len(list)+1)
+	s.arrangeMessages()
+	numbers := make([]int, 0, len(s.stored)+1)
 	next := 0
 	if s.LastSummary() >= 0 {
 		next = 1
 	}
 	var last session.Role
-	for n := range numbers {
-		numbers[n] = -1
-		role, messages := session.User, 1
-		if n < len(list) {
-			it := s.messageAsItem(&list[n])
-			if role, messages = it.Role, profile.Shape.countMessages(it); messages == 0 {
-				continue
-			}
-		}
-		if role == session.System && profile.Shape <= Contents {
-			continue // it is not among the messages
-		}
+	add := func(role session.Role, messages int) {
 		joins := last == session.Tool && (profile.Shape <= Contents && role == session.Tool || profile.Shape == Grouped && role == session.User)
-		if joins {
-			numbers[n] = next - 1
-		} else {
-			numbers[n] = next
+		switch {
+		case messages == 0, role == session.System && profile.Shape <= Contents: // not among the messages
+			numbers = append(numbers, -1)
+			return
+		case joins:
+			numbers = append(numbers, next-1)
+		default:
+			numbers = append(numbers, next)
 			next += messages
 		}
 		last = role
 	}
+	for _, m := range s.ArrangedMessages() {
+		it := s.messageAsItem(&m)
+		add(it.Role, profile.Shape.countMessages(it))
+	}
+	add(session.User, 1)
 	return numbers
 }
 
@@ -52,15 +50,15 @@ func (s *Subject) NumberMessages(profile *Profile) []int {
 // message; -1 for items that are none.
 func (s *Subject) MessageNumbers(profile *Profile) []int {
 	byItem := slices.Repeat([]int{-1}, len(s.Items)+1)
-	numbers, list := s.NumberMessages(profile), s.ArrangedMessages()
-	for n := range list {
-		for _, i := range list[n].Items {
+	numbers := s.NumberMessages(profile)
+	for n, m := range s.ArrangedMessages() {
+		for _, i := range m.Items {
 			if byItem[i] < 0 {
 				byItem[i] = numbers[n]
 			}
 		}
 	}
-	byItem[len(s.Items)] = numbers[len(list)]
+	byItem[len(s.Items)] = numbers[len(numbers)-1]
 	return byItem
 }
 

@@ -135,7 +135,11 @@ func (b *builder) buildRequest(s *rules.Subject) *Request {
 // requestParts are the items of the next request in the order in which they are sent, and between
 // them those that are not, where they are stored.
 func (b *builder) requestParts(s *rules.Subject, roles *roleNames, numbers []int) (parts []Part) {
-	messages, answers, n := s.ArrangedMessages(), answersOf(s), 0
+	answers, n := answersOf(s), 0
+	var messages []rules.Sent
+	for _, m := range s.ArrangedMessages() {
+		messages = append(messages, m)
+	}
 	for i := s.Start; i < len(s.Items); i++ {
 		if !s.SendsItem(i) {
 			p := Part{Message: -1, Row: b.bareRow(s, answers, i)}
