@@ -52,6 +52,14 @@ type proof struct {
 	made   []session.Digest // of them
 }
 
+func proofOf(a asked) proof {
+	said := proof{answer: session.DigestOf(a.Text), lists: a.Made != nil}
+	for _, made := range a.Made {
+		said.made = append(said.made, session.DigestOf(made.ID+"\x00"+made.Name))
+	}
+	return said
+}
+
 // findStrays tells which rows another thread's run stored. Releases before 1.23 stored what a
 // sub-agent said in its caller's thread (mastra-ai/mastra#15007), and 1.8 what the caller said in
 // the sub-agent's (#14583). What is found tells more of the others, until nothing does.
@@ -98,7 +106,7 @@ func listDelegations(tree *session.Tree, s *session.Session, turns []turn) (list
 					if child == nil {
 						child = &session.Session{ID: d.Child}
 					}
-					named[d.Child], list = true, append(list, delegation{&it.Calls[k], child, n, callKey{rowOf(it.Key), it.Calls[k].ID}})
+					named[d.Child], list = true, append(list, delegation{&it.Calls[k], child, n, callKey{it.Key, k}})
 				}
 			}
 		}
