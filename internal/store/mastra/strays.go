@@ -1,6 +1,7 @@
 package mastra
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/session"
@@ -152,10 +153,10 @@ func (r *reader) findHome(s *session.Session, turns []turn, n int, calls []deleg
 	first, _ := slices.BinarySearchFunc(calls, from, func(d delegation, row int) int { return d.at - row })
 	for _, proves := range []func(d delegation) bool{
 		func(d delegation) bool {
-			return r.provesChild(row, n, d) && (row.SpeakerRole() == session.Assistant || at.resource == r.threads[d.child.ID])
+			return r.provesChild(row, n, d) && (row.SpeakerRole() == session.Assistant || at.resource == r.resourceOf(s, d))
 		},
 		func(d delegation) bool {
-			return away && at.resource != "" && at.resource == r.threads[d.child.ID] && row.SpeakerRole() == session.Assistant
+			return away && at.resource != "" && at.resource == r.resourceOf(s, d) && row.SpeakerRole() == session.Assistant
 		},
 	} {
 		for _, d := range calls[first:] {
@@ -180,6 +181,11 @@ func (r *reader) findHome(s *session.Session, turns []turn, n int, calls []deleg
 		}
 	}
 	return false
+}
+
+// resourceOf is the resource of a call's thread: of one that is gone, what Mastra gave it.
+func (r *reader) resourceOf(s *session.Session, d delegation) string {
+	return cmp.Or(r.threads[d.child.ID], r.threads[s.ID]+"-"+d.call.Delegation.Agent)
 }
 
 // ownerOf is whose the row of an item is, and whether it is of another resource than its thread.
