@@ -37,6 +37,7 @@ type whyDocument struct {
 	More     int          `json:"more,omitzero"`     // further errors in the session and below it
 	Answer   *whyAnswer   `json:"answer,omitzero"`   // what the provider answers to its next request
 	Messages *whyMessages `json:"messages,omitzero"` // how many there are, and what becomes of them
+	Unread   string       `json:"unread,omitzero"`   // what of the session sessctl cannot read, and what follows; left out if there is none
 	Mapped   string       `json:"mapped,omitzero"`   // which stored message `asked.message` is
 	// calls of the error text that no searched session has: the session has damage of the same kind
 	Absent []string   `json:"absent,omitzero"`
@@ -131,7 +132,7 @@ type whyRepair struct {
 func PrintDiagnosis(d *why.Diagnosis, o render.WhyOptions) error {
 	doc := whyDocument{
 		head: head{whySchema, o.Tool}, Verdict: d.Verdict, Chosen: d.Chosen, Cause: d.Cause, More: d.More, Mapped: d.Mapped, Absent: d.Absent,
-		Next: d.Next, Broken: d.Broken, ExitCode: o.ExitCode,
+		Unread: d.Unread, Next: d.Next, Broken: d.Broken, ExitCode: o.ExitCode,
 		Searched:   append([]why.Searched{}, d.Searched...),
 		Candidates: lists.MapEach(d.Candidates, func(c why.Candidate) whySession { return whySession{c.Store, c.ID, c.Title, c.Touched} }),
 		Findings: lists.MapEach(d.Findings, func(f *check.Finding) whyFinding {

@@ -93,7 +93,7 @@ func tellEncrypted(s *session.Session) {
 	if encrypted > 0 {
 		s.Faults = append(s.Faults, session.Fault{
 			Kind: session.SchemaUnknown, Ref: s.Ref(), Item: -1, Count: encrypted, Harmless: true,
-			Detail: fmt.Sprintf("%d of %d messages of the session are encrypted (EncryptedSession): sessctl cannot read them, and nothing that it says is about them", encrypted, len(s.Items)),
+			Detail: fmt.Sprintf("%d of %d messages of the session are encrypted (EncryptedSession). The SDK reads them with its key, and sessctl cannot: it finds no damage in them, and a repair leaves them as they are", encrypted, len(s.Items)),
 		})
 	}
 }
