@@ -115,7 +115,9 @@ func (d *Diagnosis) Diagnose(in Input) {
 			d.Cause = f.Discreet // its text is that of the answer
 		}
 	}
-	if n := slices.IndexFunc(in.Findings, func(f *check.Finding) bool { return f.Rule.ID == unknownForm && f.Session == d.chosenSession(in.Tree).ID }); n >= 0 {
+	if n := slices.IndexFunc(in.Findings, func(f *check.Finding) bool {
+		return f.Rule.ID == unknownForm && f.Session == d.chosenSession(in.Tree).ID
+	}); n >= 0 {
 		d.Unread = in.Findings[n].Message
 	}
 	by := in.Store.ResumptionOf(d.chosenSession(in.Tree)).Sanitiser

@@ -71,7 +71,7 @@ type whyPasted struct {
 	Rules   []string  `json:"rules"`            // the rules that find its cause, or what follows from it, in a store; empty when none does
 	IsCause bool      `json:"session_is_cause"` // whether what is stored causes such an error
 	Next    string    `json:"next,omitzero"`    // what to do about it; left out when that is to look into the session
-	Also    []whyAlso `json:"also,omitzero"`    // further errors in the text; left out when there are none
+	Also    []whyAlso `json:"also,omitzero"`    // further errors in the text; left out if there are none
 }
 
 type whyAlso struct {
@@ -118,7 +118,7 @@ type whyRepair struct {
 	Undo       string   `json:"undo,omitzero"` // what takes it back; left out when the repair writes a copy
 	Does       []string `json:"does"`          // what the repair does
 	Edits      int      `json:"edits"`
-	Allow      []string `json:"allow,omitzero"`       // the words of `--allow` in the command; left out when there are none
+	Allow      []string `json:"allow,omitzero"`       // the words of `--allow` in the command; left out if there are none
 	AssumeDead bool     `json:"assume_dead,omitzero"` // true when the command has `--assume-dead`, else left out
 	Left       int      `json:"left"`                 // errors that remain after it
 	Doubtful   bool     `json:"doubtful,omitzero"`    // true when some models may still refuse the session after it, else left out
