@@ -62,9 +62,12 @@ const (
 // isUnnamed reports whether a place is one of a message that its session's branches do not name.
 func isUnnamed(place int64) bool { return place >= branchedPlace && place&(1<<rankBits) != 0 }
 
+// exist reports whether a session has branches. Without them, its messages may have any ids for places.
+func (b *branches) exist() bool { return b != nil && len(b.names) > 0 }
+
 // placeOf is where a message stands in its session.
 func (p *pair) placeOf(b *branches, id int64) int64 {
-	if b != nil && len(b.names) > 0 {
+	if b.exist() {
 		return b.placeOf(id)
 	}
 	return cmp.Or(p.ranks[id], id)

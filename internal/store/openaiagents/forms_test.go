@@ -1,6 +1,8 @@
 package openaiagents_test
 
 import (
+	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -94,6 +96,22 @@ func TestNegativeIDs(t *testing.T) {
 		t.Errorf("%v%s", err, repairtest.Told(plan))
 	}
 	repairtest.Idle(t, path, repairtest.Told(plan))
+}
+
+// TestLargeIDs: ids are places in a session without branches, whatever bits they have; where they end, nothing can be added.
+func TestLargeIDs(t *testing.T) {
+	for first, want := range map[int64]string{1: "", 1 << 62: "", 1<<62 | 1<<16: "", math.MaxInt64 - 3: "too few numbers left for the rows"} {
+		path := stored(t, `{"role":"user","content":"hi"}`, `{"type":"function_call","call_id":"c","name":"n","arguments":"{}"}`, `{"type":"message","role":"assistant","id":"msg_1","content":[{"type":"output_text","text":"yes"}]}`)
+		storetest.Change(t, path, fmt.Sprintf("update agent_messages set id = id + %d", first-1))
+		if diff := cmp.Diff([]string{"warning SC101 c"}, storetest.Findings(t, path)); diff != "" {
+			t.Errorf("%d: %s", first, diff)
+		}
+		if plan, _, err := repairtest.Repair(path); want != "" && (err == nil || !strings.Contains(err.Error(), want)) || want == "" && err != nil {
+			t.Errorf("%d: %v%s", first, err, repairtest.Told(plan))
+		} else if err == nil {
+			repairtest.Idle(t, path, repairtest.Told(plan))
+		}
+	}
 }
 
 // TestTwins: of two rows that say the same, one is changed, and both get other numbers.
