@@ -169,6 +169,24 @@ func TestUnnamedStay(t *testing.T) {
 	}
 }
 
+// TestCrossedBranches: where branches have the same messages in different orders, one is removed if
+// those that stay keep theirs.
+func TestCrossedBranches(t *testing.T) {
+	for orphan, want := range map[int]string{28: "refused SC103 branches of the session have the same messages in different orders", 90: "remove the result"} {
+		path := corpus.Copy(t, "advanced")
+		storetest.Change(t, path, "insert into agent_messages (id, session_id, message_data) select 90, session_id, message_data from agent_messages where id = 28",
+			fmt.Sprintf(`update agent_messages set message_data = '{"type":"function_call_output","call_id":"zz","output":"1"}' where id = %d`, orphan),
+			`insert into message_structure (session_id, message_id, branch_id, message_type, sequence_number) values ('deleted-branch', 31, 'other', 'x', 5),
+				('deleted-branch', 28, 'other', 'x', 6), ('deleted-branch', 29, 'other', 'x', 7), ('deleted-branch', 30, 'other', 'x', 8), ('deleted-branch', 90, 'main', 'x', 9)`)
+		plan, _, err := repairtest.Repair(path)
+		told := repairtest.Told(plan)
+		if err != nil || !strings.Contains(told, want) {
+			t.Errorf("%d: %v%s", orphan, err, told)
+		}
+		repairtest.Idle(t, path, told)
+	}
+}
+
 // TestBranchOfOne: a branch goes with its only message.
 func TestBranchOfOne(t *testing.T) {
 	path := corpus.Copy(t, "advanced")
