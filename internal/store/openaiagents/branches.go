@@ -160,11 +160,11 @@ func (b *branches) settle() {
 	}
 }
 
-// keepsOrder reports whether the messages that stay are in the same order without some.
+// keepsOrder reports whether the messages that stay are in the same order without some. New ones have a place.
 func (b *branches) keepsOrder(removed []*session.Item) bool {
 	left := &branches{names: map[string]bool{}, spots: map[int64]*spot{}}
 	for id, s := range b.spots {
-		if !slices.ContainsFunc(removed, func(it *session.Item) bool { return it.Position == s.place }) {
+		if len(s.names) > 0 && !slices.ContainsFunc(removed, func(it *session.Item) bool { return it.Position == s.place }) {
 			left.spots[id] = &spot{first: math.MaxInt64, known: true}
 		}
 	}

@@ -203,13 +203,17 @@ func (e *editor) nameMessage(ctx context.Context, p *pair, of table.Value, id, p
 	return nil
 }
 
-// arrangeBranches is eventlog.Write.OtherTables. Where a message came or moved, and the numbers of its
-// session do not say so, the session's are given out anew.
+// arrangeBranches is eventlog.Write.OtherTables. Where a message came or moved, or one left that told the
+// order of others, and the numbers of its session do not say so, the session's are given out anew.
 func (j *joined) arrangeBranches(ctx context.Context, to table.Writer, sessions []*change.Session) error {
 	e, writes := to.(*editor)
 	for _, s := range sessions {
-		if b := j.branchesNamed(s.Is.ID); b != nil && b.rows != nil && len(s.Removed) > 0 && !b.keepsOrder(s.Removed) {
+		switch b := j.branchesNamed(s.Is.ID); {
+		case b == nil || b.rows == nil || len(s.Removed) == 0 || b.keepsOrder(s.Removed):
+		case b.crossed:
 			return problem.New(problem.RolledBack, "", differentOrders)
+		default:
+			b.moved = b.moved || writes
 		}
 	}
 	for id, b := range j.branches {
