@@ -24,7 +24,7 @@ type branches struct {
 	loose   []structureRow  // those without a message, or that name one again
 	moved   bool            // a repair put some there since, and numbers may not say it
 	crossed bool            // two branches have messages in different orders
-	rows    []structureRow  // where numbers alone do not say the order: those with a message
+	rows    []structureRow  // all, where their numbers alone do not say the order
 	sum     [sha256.Size]byte
 }
 
@@ -63,12 +63,12 @@ const (
 // isUnnamed reports whether a place is one of a message that its session's branches do not name.
 func isUnnamed(place int64) bool { return place >= branchedPlace && place&(1<<rankBits) != 0 }
 
-// exist reports whether a session has branches. Without them, its messages may have any ids for places.
-func (b *branches) exist() bool { return b != nil && len(b.names) > 0 }
+// hasNames reports whether a session has branches. Without them, its messages may have any ids for places.
+func (b *branches) hasNames() bool { return b != nil && len(b.names) > 0 }
 
 // placeOf is where a message stands in its session.
 func (p *pair) placeOf(b *branches, id int64) int64 {
-	if b.exist() {
+	if b.hasNames() {
 		return b.placeOf(id)
 	}
 	return cmp.Or(p.ranks[id], id)

@@ -60,7 +60,7 @@ func (x *item) readItem(it *session.Item) {
 func (j *joined) decodeRow(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
 	it.Time, it.Branch = times.Read(row.Value("created_at")).Time, column.Text(row.Value(fieldBranch))
 	place, _ := column.Int(row.Value(fieldPlace))
-	unnamed := isUnnamed(place) && j.branchesOf(j.pairOf(column.View(row.Value(fieldPair))), column.View(row.Value(fieldSession))).exist()
+	unnamed := isUnnamed(place) && j.branchesOf(j.pairOf(column.View(row.Value(fieldPair))), column.View(row.Value(fieldSession))).hasNames()
 	if unnamed {
 		it.Flags |= session.Unshown
 	}

@@ -126,7 +126,7 @@ func (e *editor) Insert(ctx context.Context, _ string, fields []table.Field) (ta
 	}
 	row["id"] = numbers[0]
 	at, err := e.Editor.Insert(ctx, p.messages, row.FieldsOf(p.columns))
-	if place, _ := column.Int(row[fieldPlace]); err == nil && e.view.branchesOf(p, column.View(id)).exist() && !isUnnamed(place) {
+	if place, _ := column.Int(row[fieldPlace]); err == nil && e.view.branchesOf(p, column.View(id)).hasNames() && !isUnnamed(place) {
 		x, _ := parseItem(column.Bytes(row[fieldData]))
 		err = e.nameMessage(ctx, p, id, numbers[0], place, branch.ParseLabel(column.View(row[fieldBranch])).Names, x.Type)
 	}
