@@ -3,8 +3,10 @@ package cmd_test
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,4 +69,41 @@ func TestManyDamagedSessionsAreAList(t *testing.T) {
 		t.Errorf("the cap hides the newest session or says nothing: %q", numbers)
 	}
 	t.Logf("%d lines, %d with --full", len(brief), len(full))
+}
+
+// TestCutFindingsSayWhatPrintsThem: where a line has no room for a finding, the end of a check says
+// once what prints it, also of several stores, and only there.
+func TestCutFindingsSayWhatPrintsThem(t *testing.T) {
+	folder := t.TempDir()
+	files := []string{filepath.Join(folder, "a.db"), filepath.Join(folder, "b.db")}
+	for _, file := range files {
+		buildDB(t, file, damagedSessions(2))
+	}
+	stream := filepath.Join(folder, "stream.ndjson")
+	lines := `{"type":"header","format":"sessctl.canonical/1"}` + "\n" + `{"type":"session","id":"s"}` + "\n" + `{"type":"item","session":"s","kind":"other kind"}` + "\n"
+	if err := os.WriteFile(stream, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		columns string
+		args    []string
+		cuts    bool
+		want    string
+	}{
+		{"80", files, true, "\nShortened: 4 findings (--full prints them whole)\n"},
+		{"80", files[:1], true, "\nShortened: 2 findings (--full prints them whole)\n"},
+		{"60", slices.Concat(files, []string{"--full"}), false, ""},
+		{"80", slices.Concat(files, []string{"--full"}), false, ""},
+		{"80", slices.Concat(files, []string{"--quiet"}), true, ""},
+		{"80", []string{stream}, true, "\nShortened: 1 finding (--full prints it whole)\n"},
+		{"200", []string{stream}, false, ""},
+	} {
+		var out, err bytes.Buffer
+		getenv := func(name string) string { return map[string]string{"COLUMNS": tt.columns}[name] }
+		cmd.Main(append([]string{"check"}, tt.args...), strings.NewReader(""), &out, &err, getenv)
+		text := out.String()
+		if !strings.Contains(text, tt.want) || strings.Count(text, "(--full prints ") != min(1, len(tt.want)) || strings.Contains(text, "…") != tt.cuts {
+			t.Errorf("%s columns, %q:\n%s", tt.columns, tt.args, text)
+		}
+	}
 }

@@ -3,13 +3,17 @@ package cmd
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sessctl/sessctl/internal/mcpserver"
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/registry"
 )
 
 func newMCPCommand(p *program) *cobra.Command {
@@ -49,7 +53,7 @@ func runMCP(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return err
 	}
-	server := mcpserver.Server{Version: currentBuild().Version, Stores: paths, Texts: p.config.Texts}
+	server := mcpserver.Server{Version: currentBuild().Version, Stores: paths, Texts: p.config.Texts, Missing: isMissing}
 	server.Run = func(ctx context.Context, args ...string) (string, string, int) {
 		var out, said bytes.Buffer
 		code := runCommandLine(ctx, args, strings.NewReader(""), &out, &said, p.getenv)
@@ -60,4 +64,10 @@ func runMCP(ctx context.Context, p *program, args []string) error {
 		io.Writer
 		io.Closer
 	}{p.stdout, in})
+}
+
+// isMissing reports whether no file and no folder is at a path. Of a server nothing is known until it is asked.
+func isMissing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist) && !registry.OnServer(path)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -81,7 +82,8 @@ func TestAnAgentFindsAndExplainsDamage(t *testing.T) {
 	if err := os.WriteFile(store, []byte(talk), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	session := mcpClient(t, store)
+	gone := filepath.Join(t.TempDir(), "gone.db")
+	session := mcpClient(t, store, gone)
 	tools, err := session.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -103,8 +105,8 @@ func TestAnAgentFindsAndExplainsDamage(t *testing.T) {
 		t.Error("no instructions")
 	}
 	stores, _ := called(t, session, "stores", nil)
-	if list := stores["stores"].([]any); len(list) != 1 {
-		t.Fatalf("stores %v", stores)
+	if list, _ := json.Marshal(stores["stores"]); string(list) != fmt.Sprintf(`[{"path":%q,"store":1},{"missing":true,"path":%q,"store":2}]`, store, gone) {
+		t.Fatalf("stores %s", list)
 	}
 	sessions, _ := called(t, session, "sessions", map[string]any{"store": 1, "damaged": true})
 	list := sessions["sessions"].([]any)
@@ -131,7 +133,7 @@ func TestAnAgentFindsAndExplainsDamage(t *testing.T) {
 	if doc, wrong := called(t, session, "explain_rule", map[string]any{"rule": "SC101"}); wrong != "" || doc["rules"] == nil {
 		t.Errorf("%s %v", wrong, doc)
 	}
-	for _, args := range []map[string]any{{"store": 2}, {"store": 0}, {"store": 1, "session": "nobody"}, {"store": 1, "session": "--output=x"}} {
+	for _, args := range []map[string]any{{"store": 3}, {"store": 0}, {"store": 1, "session": "nobody"}, {"store": 1, "session": "--output=x"}} {
 		if _, wrong := called(t, session, "check", args); wrong == "" {
 			t.Errorf("no error for %v", args)
 		}

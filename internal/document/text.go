@@ -3,7 +3,6 @@ package document
 import (
 	"cmp"
 	"io"
-	"math"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -56,6 +55,7 @@ func layoutLines(doc Document, width, wrap int) string {
 type lines struct {
 	out         strings.Builder
 	width, wrap int // columns of the screen, and of sentences
+	shortened   int // findings
 }
 
 const step = "  " // of what belongs to something
@@ -172,53 +172,6 @@ func (l *lines) writeSource(s Source, indent string) {
 		indent += step
 	}
 	l.writeWhole(s.Text, indent)
-}
-
-// writeFinding prints a line that greps, and what it says.
-func (l *lines) writeFinding(f Finding, indent string) {
-	head := Text{{Strong, f.Rule, ""}, {Text: " " + f.Name + step}, {Place, f.Place, ""}}
-	if f.Severity.Text != "" {
-		head = append(Text{f.Severity, {Text: " "}}, head...)
-	}
-	if f.Note != "" {
-		head = append(head, Span{Text: step + f.Note})
-	}
-	line, most := indent+head.Styled(), 2
-	if f.Whole {
-		most = math.MaxInt
-	}
-	if f.Brief {
-		most = 1
-		l.out.WriteString(line + step + ui.Shorten(f.Message.Styled(), "", l.width-lipgloss.Width(line)-len(step)) + "\n")
-	} else {
-		l.out.WriteString(line + "\n")
-		l.writeParagraph(f.Message, indent+step)
-	}
-	for _, c := range f.Consequences {
-		l.out.WriteString(consequenceLines(c.Styled(), ui.Clean(f.Keep), indent+step, l.wrap, most))
-	}
-	if f.Known {
-		l.out.WriteString(indent + step + "(known: already in the baseline)\n")
-	}
-}
-
-// consequenceLines is a consequence behind an arrow, on so many lines, but for a word to keep.
-func consequenceLines(text, keep, indent string, width, most int) string {
-	const first = "→ "
-	rest := indent + step
-	width -= len(rest)
-	lines := ui.Wrap(first+text, width)
-	if len(lines) > most {
-		lines = lines[:most]
-		lines[most-1] = ui.Truncate(lines[most-1]+" …", width)
-		cut := strings.Contains(text, keep) && !strings.Contains(strings.Join(lines, " "), keep)
-		for room := most*width - lipgloss.Width(first); cut && room > 0; room-- {
-			lines = ui.Wrap(first+ui.Shorten(text, keep, room), width)
-			cut = len(lines) > most
-		}
-	}
-	lines[0] = indent + lines[0]
-	return strings.Join(lines, "\n"+rest) + "\n"
 }
 
 // writeCommands prints commands one below the other, whole, so that they can be copied. The

@@ -28,6 +28,7 @@ type Server struct {
 	Stores  []string // their paths and addresses: clients know them by their places, from 1
 	Texts   bool     // what messages say may be read
 	Run     Command
+	Missing func(store string) bool // reports whether nothing is at a path now
 }
 
 // instructions are what a model is told first.
@@ -199,8 +200,9 @@ func outputSchema(tool string) any {
 
 // listed is a store as clients know it.
 type listed struct {
-	Store int    `json:"store" jsonschema:"its number"`
-	Path  string `json:"path"`
+	Store   int    `json:"store" jsonschema:"its number"`
+	Path    string `json:"path"`
+	Missing bool   `json:"missing,omitempty" jsonschema:"true if no file and no folder is there; else left out"`
 }
 
 // listing is what the tool stores answers.
@@ -211,7 +213,7 @@ type listing struct {
 func (s *Server) listStores() []listed {
 	list := make([]listed, len(s.Stores))
 	for i, path := range s.Stores {
-		list[i] = listed{i + 1, path}
+		list[i] = listed{i + 1, path, s.Missing(path)}
 	}
 	return list
 }

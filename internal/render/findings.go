@@ -201,7 +201,11 @@ func Consequences(f *check.Finding) []document.Text {
 
 // FindingsText has them as paragraphs.
 func FindingsText(findings []*check.Finding, width int) document.Document {
-	return FindingBlocks(findings, width, func(f *check.Finding) document.Finding { return NewFinding(f, SaidMessage(f), true) })
+	return FindingBlocks(findings, width, func(f *check.Finding) document.Finding {
+		found := NewFinding(f, SaidMessage(f), true)
+		found.Whole = true
+		return found
+	})
 }
 
 // hidden counts the findings of one rule that --max-findings left out.

@@ -1,11 +1,14 @@
 package render
 
 import (
+	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/lists"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/ui"
 	"github.com/sessctl/sessctl/internal/watch"
@@ -28,13 +31,14 @@ var watchWords = map[watch.EventKind]document.Span{
 	watch.Found: Span(document.Strong, "new   "), watch.Worse: Span(document.Strong, "worse "), watch.Gone: Span(document.Good, "gone  "),
 }
 
-// WatchText prints a line for each event.
+// WatchText prints a line for each event. At a terminal, what is longer goes on below.
 func WatchText(o WatchOptions) func(watch.Event) error {
 	listed, begun := map[string]int{}, map[string]time.Time{} // of a store at the beginning; when that was
 	return func(e watch.Event) error {
 		name := ui.Clean(ui.Tilde(e.Path, o.Home))
-		line := document.Words(Span(document.Quiet, e.Time.Local().Format(time.TimeOnly)), "  ")
+		head := document.Words(Span(document.Quiet, e.Time.Local().Format(time.TimeOnly)), "  ")
 		f := e.Finding
+		var said []document.Text
 		switch {
 		case o.Hides(f):
 			return nil
@@ -42,10 +46,10 @@ func WatchText(o WatchOptions) func(watch.Event) error {
 			return nil
 		case f != nil:
 			listed[e.Path]++
-			line = line.And(document.Words(watchWords[e.Kind], SeverityOf(f.Severity), " "+f.Rule.ID+"  ",
-				Span(document.Place, FindingPlace(f)), "  "+firstSentence(ui.Clean(SaidMessage(f))))...)
+			head = head.And(document.Words(watchWords[e.Kind], SeverityOf(f.Severity), " "+f.Rule.ID+"  ", Span(document.Place, FindingPlace(f)), "  ")...)
+			said = []document.Text{document.Words(firstSentence(ui.Clean(SaidMessage(f))))}
 			if o.Several {
-				line = line.And(Span(document.Quiet, "  in "+name))
+				said = append(said, document.Words(Span(document.Quiet, "in "+name)))
 			}
 		case o.Quiet && e.Kind != watch.Unreadable:
 			return nil
@@ -53,10 +57,30 @@ func WatchText(o WatchOptions) func(watch.Event) error {
 			if e.Kind == watch.Begun {
 				begun[e.Path] = e.Time
 			}
-			line = append(line, o.storeText(e, name)...)
+			said = []document.Text{o.storeText(e, name)}
 		}
-		return document.Lines(o.Screen)(document.Document{document.Line(line)})
+		_, err := io.WriteString(o.Screen, o.layoutEvent(head, said, f != nil))
+		return err
 	}
+}
+
+// layoutEvent has an event on one line, or at a terminal that is too narrow below its head, which
+// may take a line of its own.
+func (o *WatchOptions) layoutEvent(head document.Text, said []document.Text, own bool) string {
+	const below = "          " // where the time ends
+	first := head.Styled()
+	words := lists.MapEach(said, document.Text.Styled)
+	line := first + strings.Join(words, "  ")
+	if !o.Screen.Terminal || ui.Width(line) <= o.Screen.Width {
+		return line + "\n"
+	}
+	if own {
+		first = strings.TrimRight(first, " ") + "\n" + below
+	}
+	for i := range words {
+		words[i] = strings.Join(ui.Wrap(words[i], o.Screen.TextWidth()-len(below)), "\n"+below)
+	}
+	return first + strings.Join(words, "\n"+below) + "\n"
 }
 
 // storeText is what happened to a store, or to a session as a whole.

@@ -106,6 +106,7 @@ func (p *whyPage) factList() document.List {
 		say("Store", Span(document.Name, ui.Clean(ui.Tilde(s.Store, p.Home))), p.kindClause())
 	}
 	say("Messages", p.messagesSent())
+	say("Not read", ui.AsSentence(ui.Clean(p.Unread)))
 	if len(p.Absent) > 0 {
 		say("Note", "No session that was searched has the call ", ui.Clean(rules.JoinFew(p.Absent)), ". "+rules.VerbForm(max(1, len(p.Candidates)), "This one has", "These have")+" damage of the same kind.")
 	}

@@ -174,7 +174,13 @@ func (a *application) commitBatch(p *prepared) error {
 	defer func() { a.locked += time.Since(start) }() //nolint:forbidigo // see patience
 	b, err := a.writeChanges(p)
 	if err != nil {
-		return joinUnclean(err, a.ed.Rollback())
+		failed := a.ed.Rollback()
+		if _, differs := errors.AsType[mismatch](err); differs && failed == nil { // of files, which have no lock, somebody may have changed one
+			if _, moved := a.prepareTrees(p.trees); problem.ClassOf(moved) == problem.Busy {
+				return moved
+			}
+		}
+		return joinUnclean(err, failed)
 	}
 	r := a.receipt
 	before := r.tail

@@ -36,7 +36,7 @@ type Plan struct {
 	Trees []*Tree  `json:"trees"`          // what becomes of which session trees
 	Left  []string `json:"left,omitempty"` // fingerprints of what the plan does not repair
 	// trees whose repairs together would not make them better, and that are left as they are, and
-	// repairs that the store cannot hold; left out when there are none
+	// repairs that the store cannot hold; left out if there are none
 	Refused []Refused `json:"refused,omitempty"`
 
 	// repairs that the next plan can hold when this one is carried out: it takes away what was against
@@ -114,7 +114,7 @@ type Later struct {
 type FirstChange struct {
 	session.Place
 	// the first item from there on with thinking that its provider signed, which the newest Claude
-	// models refuse after a change before it; left out when there is none
+	// models refuse after a change before it; left out if there is none
 	Signed *int `json:"signed,omitempty"`
 	// the session that holds that item before the repair, where it moves into this one; else left out
 	SignedIn string `json:"signed_in,omitempty"`

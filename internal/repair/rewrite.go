@@ -479,8 +479,14 @@ func setItem(b *draftSession, it *entry, e session.Edit) (known bool, err error)
 		return true, err
 	}
 	for _, f := range b.Faults {
-		if f.Position != 0 && f.Ref.Row() == e.Ref.Row() && f.Field == e.Field {
+		if f.Ref.Row() != e.Ref.Row() || f.Field != e.Field {
+			continue
+		}
+		if f.Position != 0 {
 			b.moveToPosition(it, f.Position)
+		}
+		if !f.Time.IsZero() {
+			it.Time = f.Time
 		}
 	}
 	b.dropFaultsOf(e)

@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"fmt"
+	"time"
 )
 
 // FaultKind names a defect that only the reader of the stored bytes can see.
@@ -72,6 +73,7 @@ type Fault struct {
 	// Calls are those that a record which was not read makes or answers, as far as what is
 	// left of it tells.
 	Calls []string
+	Time  time.Time // that of the item with Default, where it is another one; else zero
 	// Lost: what it is about is stored, and not among the sessions and items that the
 	// store yields. Damage and orphans always are.
 	Lost bool

@@ -39,6 +39,10 @@ type Kind struct {
 	// It may be nil, and the store that it names may not be there.
 	Whole func(path string) string
 
+	// Index is a table, with columns, of the database that a runtime makes of its sessions and that
+	// holds none of them; empty where there is none.
+	Index []string
+
 	// Marks are, by the sessions that Options.Only takes, what is another text when records of one were
 	// added or removed: so that of a store that changes, only these sessions are read. It costs
 	// little. nil where nothing tells, for the kind or for this source.

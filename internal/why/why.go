@@ -58,6 +58,7 @@ type Diagnosis struct {
 	Summed   bool             // a summary stands for others
 	Mapped   string           // which stored message the message of the error text is
 	Absent   []string         // calls of the error text that are in none of the sessions
+	Unread   string           // what of the session sessctl cannot read, and what follows; "" for nothing
 	Masked   string           // the runtime, or newer versions of it, that hide the error from the user by results of their own; "" for none
 	Believed int              // calls that the model then believes to have failed
 	Repair   *Repair          // nil where there is nothing to repair
@@ -113,6 +114,11 @@ func (d *Diagnosis) Diagnose(in Input) {
 		if f := d.Findings[0]; f.Rule.ID == recordedRefusal && f.IsRefused() {
 			d.Cause = f.Discreet // its text is that of the answer
 		}
+	}
+	if n := slices.IndexFunc(in.Findings, func(f *check.Finding) bool {
+		return f.Rule.ID == unknownForm && f.Session == d.chosenSession(in.Tree).ID
+	}); n >= 0 {
+		d.Unread = in.Findings[n].Message
 	}
 	by := in.Store.ResumptionOf(d.chosenSession(in.Tree)).Sanitiser
 	m := in.Request.Masking
@@ -225,6 +231,9 @@ func (d *Diagnosis) putRefusalFirst(in Input, blamed []*check.Finding) []*check.
 
 // recordedRefusal is the rule about what the store holds of it.
 const recordedRefusal = "SC309"
+
+// unknownForm is the rule about what sessctl cannot read, of a session where its messages are encrypted.
+const unknownForm = "SC002"
 
 // misplaced is the rule about where the session is found.
 const misplaced = "SC023"

@@ -40,6 +40,23 @@ func TestTheRecordThatWasNotRead(t *testing.T) {
 	}
 }
 
+// TestWhatCannotBeReadIsSaid: a form of messages that sessctl does not know, and of this session alone.
+func TestWhatCannotBeReadIsSaid(t *testing.T) {
+	tree := treetest.Tree(t, "s\n  user\n  root T>worker(do)\n  sub k\n  root <T\n  user\nk<s\n  user\n  worker")
+	for _, s := range tree.Sessions {
+		s.Faults = append(s.Faults, session.Fault{Kind: session.SchemaUnknown, Ref: s.Ref(), Item: -1, Harmless: true, Detail: "1 message of " + s.ID + " is encrypted"})
+	}
+	judge := rules.Judge{Profiles: []*rules.Profile{rules.FindProfile("anthropic")}}
+	facts := &session.Store{Writer: session.WriterDead}
+	found := check.RunTree(facts, tree, catalogue.UsualRules(), judge)
+	request := view.BuildView(view.Input{Store: facts, Tree: tree, Findings: found, Session: "s", Request: true, Judge: judge}).Request
+	d := why.Diagnosis{Session: &why.Candidate{ID: "s"}}
+	d.Diagnose(why.Input{Store: facts, Tree: tree, Findings: found, Request: request})
+	if d.Unread != "1 message of s is encrypted" {
+		t.Errorf("not read: %q", d.Unread)
+	}
+}
+
 // TestARecordedRefusalLeads: before what else was found, of which it lists what fits its text.
 func TestARecordedRefusalLeads(t *testing.T) {
 	const refused = `

@@ -26,6 +26,7 @@ type checkText struct {
 	printed  bool // something
 	short    bool // the last store got one line
 	findings []*check.Finding
+	cut      int // findings of all stores that a line has no room for
 	sums     []storeSum
 }
 
@@ -47,6 +48,7 @@ func (c *checkText) Store(r *check.Result, took time.Duration) error {
 	case !c.Quiet:
 		doc = append(doc, document.List{render.Entry(render.NameOf(r.Store, c.Home), ": ", c.verdictText(r, took))})
 	}
+	c.cut += document.ShortenedFindings(c.Screen, doc)
 	return document.Lines(c.Screen)(doc)
 }
 
@@ -137,6 +139,9 @@ func (c *checkText) Close(end render.Ending) error {
 	var doc document.Document
 	if c.stores > 1 {
 		doc = c.summaryBlocks()
+	}
+	if c.cut > 0 && !c.Full {
+		doc = append(doc, render.Say("Shortened: "+ui.Count(c.cut, "finding")+" (--full prints "+rules.VerbForm(c.cut, "it", "them")+" whole)"))
 	}
 	if end.Baseline != nil {
 		doc = append(doc, render.Say(end.Baseline.Sentence()))

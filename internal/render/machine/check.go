@@ -28,7 +28,7 @@ type checkDocument struct {
 	Findings []jsonFinding `json:"findings"` // one for each rule and cause: a leak of five messages is one finding
 	// with `--explain-request`: what each provider answers to the next request of the session
 	Requests []jsonRequest `json:"requests,omitempty"`
-	// stores that could not be read, or not to their end; left out when there is none
+	// stores that could not be read, or not to their end; left out if there is none
 	Unread   []render.Unread  `json:"unread,omitempty"`
 	Baseline *render.Baseline `json:"baseline,omitzero"` // with a baseline; else left out
 	Summary  jsonSummary      `json:"summary"`
@@ -177,7 +177,7 @@ type checkSummary struct {
 	Stores []jsonStore `json:"stores"` // what was checked
 	// with `--explain-request`: what each provider answers to the next request of the session
 	Requests []jsonRequest `json:"requests,omitempty"`
-	// stores that could not be read, or not to their end; left out when there is none
+	// stores that could not be read, or not to their end; left out if there is none
 	Unread   []render.Unread  `json:"unread,omitempty"`
 	Baseline *render.Baseline `json:"baseline,omitzero"` // with a baseline; else left out
 	ExitCode int              `json:"exit_code"`         // of the program: docs/exit-codes.md

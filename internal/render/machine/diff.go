@@ -56,8 +56,8 @@ type diffItem struct {
 	Role    string      `json:"role,omitzero"`     // left out unless the item is a message
 	Agent   string      `json:"agent,omitzero"`    // left out if the item has no agent
 	Child   string      `json:"child,omitzero"`    // id of the sub-session, for `sub_session`
-	Calls   []string    `json:"calls,omitempty"`   // ids; left out when there are none
-	Results []string    `json:"results,omitempty"` // ids of the calls answered; left out when there are none
+	Calls   []string    `json:"calls,omitempty"`   // ids; left out if there are none
+	Results []string    `json:"results,omitempty"` // ids of the calls answered; left out if there are none
 	// a message of B that says the same: of one that is gone the copy that stayed, of an added one of
 	// an agent what another session of the tree has too
 	Twin *diffPlace `json:"twin,omitzero"`

@@ -18,7 +18,7 @@ type repairDocument struct {
 	// what the repair does, as `--plan-out` saves it; its `trees` are empty when there is nothing to
 	// repair
 	Plan jsontext.Value `json:"plan"`
-	// those of the database that its runtime does not make; left out when there is none
+	// those of the database that its runtime does not make; left out if there is none
 	Triggers []session.Trigger `json:"triggers,omitempty"`
 	Applied  bool              `json:"applied"`         // whether the plan was carried out
 	Output   string            `json:"output,omitzero"` // the repaired copy; left out for a repair in place
@@ -29,7 +29,7 @@ type repairDocument struct {
 	Receipt string         `json:"receipt,omitzero"`
 	Ledger  *repair.Ledger `json:"ledger,omitzero"` // what became of the items; left out when nothing was changed
 	// sessions that the plan repairs and that stayed as they were, with all of their sub-sessions,
-	// because their repair failed; left out when there is none
+	// because their repair failed; left out if there is none
 	LeftOut []repair.LeftOut `json:"left_out,omitempty"`
 	// findings that remain, of which some may be there only after the repair; those of sessions in
 	// `left_out` included

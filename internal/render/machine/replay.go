@@ -70,9 +70,9 @@ type replayEvent struct {
 	Target string `json:"target,omitzero"`
 	Reason string `json:"reason"` // why: docs/json.md explains the words
 	// the call that it is about: the delegation that opens or closes, the call that a result answers;
-	// left out when there is none
+	// left out if the event is not about a call
 	Call  string   `json:"call,omitzero"`
-	Calls []string `json:"calls,omitempty"` // the calls that a message makes; left out when there are none
+	Calls []string `json:"calls,omitempty"` // the calls that a message makes; left out if there are none
 	Child string   `json:"child,omitzero"`  // of `sub_session_completed`: the id of the sub-session; else left out
 	// of a message that begins or is complete: `user`, `assistant` or `tool`; else left out
 	Role   string         `json:"role,omitzero"`

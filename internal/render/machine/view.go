@@ -70,8 +70,8 @@ type viewEvent struct {
 	Invocation string      `json:"invocation,omitzero"` // left out if the item has no invocation
 	Kind       string      `json:"kind"`                // `message`, `sub_session`, `summary` or `other`
 	Child      string      `json:"child,omitzero"`      // id of the sub-session, for `sub_session`
-	Calls      []string    `json:"calls,omitempty"`     // ids; left out when there are none
-	Results    []string    `json:"results,omitempty"`   // ids of the calls answered; left out when there are none
+	Calls      []string    `json:"calls,omitempty"`     // ids; left out if there are none
+	Results    []string    `json:"results,omitempty"`   // ids of the calls answered; left out if there are none
 	// with `--full` only: the text of a message or summary, or of a tool message's results
 	Text string `json:"text,omitzero"`
 	// with a viewer, and at most 50 of them. For `viewer`, a boolean; for `viewers`, an object from
@@ -176,7 +176,7 @@ type requestPart struct {
 	Messages int  `json:"messages,omitzero"` // how many it becomes; left out when it is one
 	// on the wire, of the first message: `system`, `user`, `assistant` or `tool`; for Gemini
 	// `systemInstruction`, `user` or `model`; for Responses also `function_call` and
-	// `function_call_output`; left out for what is not sent
+	// `function_call_output`; left out if the part is not sent
 	Role string `json:"role,omitzero"`
 	Item *int   `json:"item,omitzero"` // the stored item; left out for what the runtime adds
 	// the kind of the item; or `instructions` (the agent's own, not stored), `summary` (the text of
@@ -218,9 +218,9 @@ type verdict struct {
 	// else left out
 	Voice string `json:"voice,omitzero"`
 	// defects with which the request is refused, or may be, and that an adapter can send otherwise;
-	// left out when there are none
+	// left out if there are none
 	Adjusted int    `json:"adjusted,omitzero"`
-	Eased    int    `json:"eased,omitzero"` // adjustments that the runtime makes by itself; left out when there are none
+	Eased    int    `json:"eased,omitzero"` // adjustments that the runtime makes by itself; left out if there are none
 	Error    string `json:"error,omitzero"` // the first error, of what is refused; left out when its words are not known
 	// what some models or servers of the provider answer: their words, or a rule; left out when there
 	// is no such thing
@@ -282,7 +282,7 @@ type laneStep struct {
 	To   *int   `json:"to,omitzero"`
 	Kind string `json:"kind"`          // `message`, `call`, `result` or `leaked`
 	Call string `json:"call,omitzero"` // id, of a call or a result
-	// calls of the same tool after it that have no step of their own; left out when there are none
+	// calls of the same tool after it that have no step of their own; left out if there are none
 	More int `json:"more,omitzero"`
 }
 
@@ -318,7 +318,7 @@ type viewBorder struct {
 	// what the call gave the child: its items before its agent first spoke. Of a child that several
 	// calls share, those of this call's request; none where nothing tells them apart
 	In      []borderGiven `json:"in"`
-	Out     *borderOut    `json:"out,omitzero"` // the result of the call; left out when there is none
+	Out     *borderOut    `json:"out,omitzero"` // the result of the call; left out if the call has none
 	Besides []borderFound `json:"besides"`      // what else crossed the border, as the rules SC7xx and SC8xx find it
 }
 

@@ -37,6 +37,7 @@ type whyDocument struct {
 	More     int          `json:"more,omitzero"`     // further errors in the session and below it
 	Answer   *whyAnswer   `json:"answer,omitzero"`   // what the provider answers to its next request
 	Messages *whyMessages `json:"messages,omitzero"` // how many there are, and what becomes of them
+	Unread   string       `json:"unread,omitzero"`   // what of the session sessctl cannot read, and what follows; left out if there is none
 	Mapped   string       `json:"mapped,omitzero"`   // which stored message `asked.message` is
 	// calls of the error text that no searched session has: the session has damage of the same kind
 	Absent []string   `json:"absent,omitzero"`
@@ -70,7 +71,7 @@ type whyPasted struct {
 	Rules   []string  `json:"rules"`            // the rules that find its cause, or what follows from it, in a store; empty when none does
 	IsCause bool      `json:"session_is_cause"` // whether what is stored causes such an error
 	Next    string    `json:"next,omitzero"`    // what to do about it; left out when that is to look into the session
-	Also    []whyAlso `json:"also,omitzero"`    // further errors in the text; left out when there are none
+	Also    []whyAlso `json:"also,omitzero"`    // further errors in the text; left out if there are none
 }
 
 type whyAlso struct {
@@ -117,7 +118,7 @@ type whyRepair struct {
 	Undo       string   `json:"undo,omitzero"` // what takes it back; left out when the repair writes a copy
 	Does       []string `json:"does"`          // what the repair does
 	Edits      int      `json:"edits"`
-	Allow      []string `json:"allow,omitzero"`       // the words of `--allow` in the command; left out when there are none
+	Allow      []string `json:"allow,omitzero"`       // the words of `--allow` in the command; left out if there are none
 	AssumeDead bool     `json:"assume_dead,omitzero"` // true when the command has `--assume-dead`, else left out
 	Left       int      `json:"left"`                 // errors that remain after it
 	Doubtful   bool     `json:"doubtful,omitzero"`    // true when some models may still refuse the session after it, else left out
@@ -131,7 +132,7 @@ type whyRepair struct {
 func PrintDiagnosis(d *why.Diagnosis, o render.WhyOptions) error {
 	doc := whyDocument{
 		head: head{whySchema, o.Tool}, Verdict: d.Verdict, Chosen: d.Chosen, Cause: d.Cause, More: d.More, Mapped: d.Mapped, Absent: d.Absent,
-		Next: d.Next, Broken: d.Broken, ExitCode: o.ExitCode,
+		Unread: d.Unread, Next: d.Next, Broken: d.Broken, ExitCode: o.ExitCode,
 		Searched:   append([]why.Searched{}, d.Searched...),
 		Candidates: lists.MapEach(d.Candidates, func(c why.Candidate) whySession { return whySession{c.Store, c.ID, c.Title, c.Touched} }),
 		Findings: lists.MapEach(d.Findings, func(f *check.Finding) whyFinding {

@@ -78,7 +78,8 @@ func TestTheWriter(t *testing.T) {
 		_, rest, _ := strings.Cut(string(stat), ") ")
 		id := strings.TrimSuffix(filepath.Base(list[0].Name), ".jsonl")
 		text := fmt.Sprintf(`{"pid":%d,"sessionId":%q,"procStart":%q}`, os.Getpid(), id, strings.Fields(rest)[19])
-		if err := errors.Join(os.MkdirAll(filepath.Dir(note), 0o700), os.WriteFile(note, []byte(text), 0o600)); err != nil {
+		whole := note + ".new" // before it has its name: half a note says nothing of the session, and the tests wait for it
+		if err := errors.Join(os.MkdirAll(filepath.Dir(note), 0o700), os.WriteFile(whole, []byte(text), 0o600), os.Rename(whole, note)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -33,7 +33,7 @@ const (
 )
 
 // Kind is Codex's row in the table of adapters.
-var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: filelog.HomeFolder("CODEX_HOME", ".codex"), Detect: detectRollouts, Empty: hasNoRollout, Marks: marksOf, Open: openRollouts, Edit: openEdit}
+var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: filelog.HomeFolder("CODEX_HOME", ".codex"), Detect: detectRollouts, Empty: hasNoRollout, Index: []string{"threads", "id", "rollout_path"}, Marks: marksOf, Open: openRollouts, Edit: openEdit}
 
 // rollout is the file of a thread.
 type rollout struct {

@@ -34,6 +34,7 @@ var files = logstore.Kind{Ending: ending, Facts: storeFacts, List: listFiles, Se
 // Kind is Copilot CLI's row in the table of adapters.
 var Kind = store.Kind{
 	Name: kindName, Title: kindTitle, Folder: true, Locations: filelog.HomeFolder("COPILOT_HOME", ".copilot"), Detect: detectEvents, Marks: files.Marks, Open: files.Open, Edit: files.Edit,
+	Index: []string{"turns", "session_id", "turn_index", "user_message", "assistant_response"}, // session-store.db
 	Empty: func(src *store.Source) bool { return len(listFiles(src.Folder)) == 0 },
 }
 

@@ -309,7 +309,7 @@ func (e event) readEvent(it *session.Item, r *reader) *reading {
 		m.faults = []session.Fault{{Kind: session.Undecodable, Field: "content", Detail: e.wrong, Whole: e.whole, Passed: e.cut, Unloads: !e.whole && !e.cut}}
 	case e.result >= 0:
 		m.Role = session.Tool
-		m.addResult(&e.parts[e.result], r)
+		m.addResult(&e.parts[e.result])
 		m.Text = m.Results[0].Digest
 	default:
 		m.readStep(e.parts[e.from:e.to], r)
@@ -317,20 +317,13 @@ func (e event) readEvent(it *session.Item, r *reader) *reading {
 	return m
 }
 
-func (m *reading) addResult(p *part, r *reader) {
+func (m *reading) addResult(p *part) {
 	c := p.toolInvocation()
 	res := session.Result{CallID: c.ID, Name: c.Name, Text: c.answerText(p), IsError: c.State == stateError, Server: p.Server}
 	res.Digest, res.Synthetic = session.DigestOf(res.Text), session.IsPlaceholder(res.Text)
 	res.IsError = res.IsError || res.Synthetic // of older forms, which say so in words only
 	if a := c.parseAsked(); a.Child != "" {
 		res.Child, res.Answer = a.Child, session.DigestOf(a.Text)
-		if r != nil {
-			said := proof{answer: res.Answer, lists: a.Made != nil}
-			for _, made := range a.Made {
-				said.made = append(said.made, session.DigestOf(made.ID+"\x00"+made.Name))
-			}
-			r.proofs.Store(callKey{m.id, c.ID}, said)
-		}
 	}
 	m.said.AddDigest(session.DigestOf(c.ID + "\x00" + c.State + "\x00" + res.Text + "\x00" + res.Child))
 	m.Results, m.Size = append(m.Results, res), m.Size+int64(len(res.Text))
@@ -423,7 +416,7 @@ func (m *reading) addPart(p *part, r *reader) {
 	}
 	if c != nil && c.hasEnded() && (p.Server && m.Role == session.Assistant || m.Role == session.Tool) {
 		block(session.Block{Kind: session.ResultBlock, Nth: len(m.Results)})
-		m.addResult(p, r)
+		m.addResult(p)
 	}
 }
 
@@ -442,19 +435,23 @@ func (m *reading) addMedia(p *part) {
 
 // addCall adds a call.
 func (m *reading) addCall(t *invocation, server bool, r *reader) {
-	args := string(t.Args)
+	args, key := string(t.Args), callKey{m.Key, len(m.Calls)}
 	c := session.Call{ID: t.ID, Name: t.Name, Args: args, Form: session.FormOf(args), Server: server}
 	if agent, is := strings.CutPrefix(t.Name, agentPrefix); is {
 		var given struct {
 			Prompt string `json:"prompt"`
 		}
 		_ = jsonscan.Exact.Unmarshal(t.Args, &given) // what cannot be read tells nothing
-		c.Delegation = &session.Delegation{Agent: agent, Task: session.DigestOf(given.Prompt), Child: t.parseAsked().Child, Blocking: true, Apart: true}
+		got := t.parseAsked()
+		c.Delegation = &session.Delegation{Agent: agent, Task: session.DigestOf(given.Prompt), Child: got.Child, Blocking: true, Apart: true}
+		if r != nil && got.Child != "" {
+			r.proofs.Store(key, proofOf(got))
+		}
 	}
 	if !m.first && !t.hasEnded() && r != nil {
 		run, asked := m.waitingRun(t.ID)
 		if c.Asked = asked && r.waiting[run]; !asked {
-			r.open.Store(callKey{m.id, t.ID}, true)
+			r.open.Store(key, true)
 		}
 	}
 	m.said.AddDigest(session.DigestOf(c.ID + "\x00" + c.Name + "\x00" + args))

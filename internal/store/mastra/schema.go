@@ -73,8 +73,11 @@ type reader struct {
 	open     sync.Map        // calls without a result that no run waits for
 }
 
-// callKey tells a call by its row and its id.
-type callKey struct{ row, id string }
+// callKey tells a call by its item and its place there: calls may share an id, and a repair renames them.
+type callKey struct {
+	item string
+	nth  int
+}
 
 // examineDatabase looks at a database, and says what is known of the store before its threads are.
 func examineDatabase(_ context.Context, db table.Reader, stored table.Schema) (session.Store, *eventlog.Layout, error) {
@@ -180,7 +183,7 @@ func (r *reader) finishSession(s *session.Session) {
 			if delete(children, c.ID); c.Delegation != nil {
 				children[c.ID] = c.Delegation.Child
 			}
-			_, open := r.open.Load(callKey{rowOf(it.Key), c.ID})
+			_, open := r.open.Load(callKey{it.Key, n})
 			c.Waits = open && i == last
 		}
 		if it.Table() == "" && len(it.Results) == 1 && !it.Results[0].IsError { // a repair takes it from the thread, and names that

@@ -1,6 +1,7 @@
 package mastra
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/session"
@@ -52,6 +53,14 @@ type proof struct {
 	made   []session.Digest // of them
 }
 
+func proofOf(a asked) proof {
+	said := proof{answer: session.DigestOf(a.Text), lists: a.Made != nil}
+	for _, made := range a.Made {
+		said.made = append(said.made, session.DigestOf(made.ID+"\x00"+made.Name))
+	}
+	return said
+}
+
 // findStrays tells which rows another thread's run stored. Releases before 1.23 stored what a
 // sub-agent said in its caller's thread (mastra-ai/mastra#15007), and 1.8 what the caller said in
 // the sub-agent's (#14583). What is found tells more of the others, until nothing does.
@@ -98,7 +107,7 @@ func listDelegations(tree *session.Tree, s *session.Session, turns []turn) (list
 					if child == nil {
 						child = &session.Session{ID: d.Child}
 					}
-					named[d.Child], list = true, append(list, delegation{&it.Calls[k], child, n, callKey{rowOf(it.Key), it.Calls[k].ID}})
+					named[d.Child], list = true, append(list, delegation{&it.Calls[k], child, n, callKey{it.Key, k}})
 				}
 			}
 		}
@@ -144,10 +153,10 @@ func (r *reader) findHome(s *session.Session, turns []turn, n int, calls []deleg
 	first, _ := slices.BinarySearchFunc(calls, from, func(d delegation, row int) int { return d.at - row })
 	for _, proves := range []func(d delegation) bool{
 		func(d delegation) bool {
-			return r.provesChild(row, n, d) && (row.SpeakerRole() == session.Assistant || at.resource == r.threads[d.child.ID])
+			return r.provesChild(row, n, d) && (row.SpeakerRole() == session.Assistant || at.resource == r.resourceOf(s, d))
 		},
 		func(d delegation) bool {
-			return away && at.resource != "" && at.resource == r.threads[d.child.ID] && row.SpeakerRole() == session.Assistant
+			return away && at.resource != "" && at.resource == r.resourceOf(s, d) && row.SpeakerRole() == session.Assistant
 		},
 	} {
 		for _, d := range calls[first:] {
@@ -172,6 +181,11 @@ func (r *reader) findHome(s *session.Session, turns []turn, n int, calls []deleg
 		}
 	}
 	return false
+}
+
+// resourceOf is the resource of a call's thread: of one that is gone, what Mastra gave it.
+func (r *reader) resourceOf(s *session.Session, d delegation) string {
+	return cmp.Or(r.threads[d.child.ID], r.threads[s.ID]+"-"+d.call.Delegation.Agent)
 }
 
 // ownerOf is whose the row of an item is, and whether it is of another resource than its thread.

@@ -24,6 +24,7 @@ type branches struct {
 	loose   []structureRow  // those without a message, or that name one again
 	moved   bool            // a repair put some there since, and numbers may not say it
 	crossed bool            // two branches have messages in different orders
+	rows    []structureRow  // all, where their numbers alone do not say the order
 	sum     [sha256.Size]byte
 }
 
@@ -62,9 +63,12 @@ const (
 // isUnnamed reports whether a place is one of a message that its session's branches do not name.
 func isUnnamed(place int64) bool { return place >= branchedPlace && place&(1<<rankBits) != 0 }
 
+// hasNames reports whether a session has branches. Without them, its messages may have any ids for places.
+func (b *branches) hasNames() bool { return b != nil && len(b.names) > 0 }
+
 // placeOf is where a message stands in its session.
 func (p *pair) placeOf(b *branches, id int64) int64 {
-	if b != nil && len(b.names) > 0 {
+	if b.hasNames() {
 		return b.placeOf(id)
 	}
 	return cmp.Or(p.ranks[id], id)
@@ -113,6 +117,7 @@ func (b *branches) settle() {
 	maps.DeleteFunc(b.spots, func(_ int64, s *spot) bool { return !s.known })
 	last := map[string]*spot{}
 	slices.SortStableFunc(b.loose, func(a, c structureRow) int { return cmp.Compare(a.seq, c.seq) })
+	rows := slices.Clone(b.loose)
 	b.loose = slices.DeleteFunc(b.loose, func(r structureRow) bool {
 		s := b.spots[r.message]
 		if s == nil || slices.Contains(s.names, r.branch) {
@@ -147,9 +152,26 @@ func (b *branches) settle() {
 	for _, s := range b.spots {
 		b.crossed = b.crossed || slices.ContainsFunc(s.behind, func(before *spot) bool { return before.place > s.place })
 	}
+	if b.crossed || !slices.IsSortedFunc(ids, func(x, y int64) int { return cmp.Compare(b.spots[x].place, b.spots[y].place) }) {
+		b.rows = rows
+	}
 	for n, id := range slices.Sorted(maps.Keys(b.unnamed)) {
 		b.unnamed[id] = branchedPlace | 1<<rankBits | min(int64(n), 1<<rankBits-1)
 	}
+}
+
+// keepsOrder reports whether the messages that stay are in the same order without some. New ones have a place.
+func (b *branches) keepsOrder(removed []*session.Item) bool {
+	left := &branches{names: map[string]bool{}, spots: map[int64]*spot{}}
+	for id, s := range b.spots {
+		if len(s.names) > 0 && !slices.ContainsFunc(removed, func(it *session.Item) bool { return it.Position == s.place }) {
+			left.spots[id] = &spot{first: math.MaxInt64, known: true}
+		}
+	}
+	left.loose = slices.DeleteFunc(slices.Clone(b.rows), func(r structureRow) bool { return left.spots[r.message] == nil })
+	left.settle()
+	stay := slices.SortedFunc(maps.Keys(left.spots), func(x, y int64) int { return cmp.Compare(b.spots[x].place, b.spots[y].place) })
+	return slices.IsSortedFunc(stay, func(x, y int64) int { return cmp.Compare(left.spots[x].place, left.spots[y].place) })
 }
 
 // structureSum stands for what message_structure has of a session.

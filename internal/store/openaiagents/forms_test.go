@@ -1,6 +1,8 @@
 package openaiagents_test
 
 import (
+	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -96,6 +98,22 @@ func TestNegativeIDs(t *testing.T) {
 	repairtest.Idle(t, path, repairtest.Told(plan))
 }
 
+// TestLargeIDs: ids are places in a session without branches, whatever bits they have; where they end, nothing can be added.
+func TestLargeIDs(t *testing.T) {
+	for first, want := range map[int64]string{1: "", 1 << 62: "", 1<<62 | 1<<16: "", math.MaxInt64 - 3: "too few numbers left for the rows"} {
+		path := stored(t, `{"role":"user","content":"hi"}`, `{"type":"function_call","call_id":"c","name":"n","arguments":"{}"}`, `{"type":"message","role":"assistant","id":"msg_1","content":[{"type":"output_text","text":"yes"}]}`)
+		storetest.Change(t, path, fmt.Sprintf("update agent_messages set id = id + %d", first-1))
+		if diff := cmp.Diff([]string{"warning SC101 c"}, storetest.Findings(t, path)); diff != "" {
+			t.Errorf("%d: %s", first, diff)
+		}
+		if plan, _, err := repairtest.Repair(path); want != "" && (err == nil || !strings.Contains(err.Error(), want)) || want == "" && err != nil {
+			t.Errorf("%d: %v%s", first, err, repairtest.Told(plan))
+		} else if err == nil {
+			repairtest.Idle(t, path, repairtest.Told(plan))
+		}
+	}
+}
+
 // TestTwins: of two rows that say the same, one is changed, and both get other numbers.
 func TestTwins(t *testing.T) {
 	call := func(id string) string {
@@ -148,6 +166,24 @@ func TestUnnamedStay(t *testing.T) {
 		if diff := cmp.Diff(before, after); diff != "" {
 			t.Errorf("%s: %s", item, diff)
 		}
+	}
+}
+
+// TestCrossedBranches: where branches have the same messages in different orders, one is removed if
+// those that stay keep theirs.
+func TestCrossedBranches(t *testing.T) {
+	for orphan, want := range map[int]string{28: "refused SC103 branches of the session have the same messages in different orders", 90: "remove the result"} {
+		path := corpus.Copy(t, "advanced")
+		storetest.Change(t, path, "insert into agent_messages (id, session_id, message_data) select 90, session_id, message_data from agent_messages where id = 28",
+			fmt.Sprintf(`update agent_messages set message_data = '{"type":"function_call_output","call_id":"zz","output":"1"}' where id = %d`, orphan),
+			`insert into message_structure (session_id, message_id, branch_id, message_type, sequence_number) values ('deleted-branch', 31, 'other', 'x', 5),
+				('deleted-branch', 28, 'other', 'x', 6), ('deleted-branch', 29, 'other', 'x', 7), ('deleted-branch', 30, 'other', 'x', 8), ('deleted-branch', 90, 'main', 'x', 9)`)
+		plan, _, err := repairtest.Repair(path)
+		told := repairtest.Told(plan)
+		if err != nil || !strings.Contains(told, want) {
+			t.Errorf("%d: %v%s", orphan, err, told)
+		}
+		repairtest.Idle(t, path, told)
 	}
 }
 

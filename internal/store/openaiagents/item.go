@@ -60,7 +60,7 @@ func (x *item) readItem(it *session.Item) {
 func (j *joined) decodeRow(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
 	it.Time, it.Shared.Branch = times.Read(row.Value("created_at")).Time, column.Text(row.Value(fieldBranch))
 	place, _ := column.Int(row.Value(fieldPlace))
-	unnamed := isUnnamed(place)
+	unnamed := isUnnamed(place) && j.branchesOf(j.pairOf(column.View(row.Value(fieldPair))), column.View(row.Value(fieldSession))).hasNames()
 	if unnamed {
 		it.Flags |= session.Unshown
 	}
@@ -93,7 +93,7 @@ func tellEncrypted(s *session.Session) {
 	if encrypted > 0 {
 		s.Faults = append(s.Faults, session.Fault{
 			Kind: session.SchemaUnknown, Ref: s.Ref(), Item: -1, Count: encrypted, Harmless: true,
-			Detail: fmt.Sprintf("%d of %d messages of the session are encrypted (EncryptedSession): sessctl cannot read them, and nothing that it says is about them", encrypted, len(s.Items)),
+			Detail: fmt.Sprintf("%d of %d messages of the session are encrypted (EncryptedSession). The SDK reads them with its key, and sessctl cannot: it finds no damage in them, and a repair leaves them as they are", encrypted, len(s.Items)),
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/sessctl/sessctl/internal/branch"
 	"github.com/sessctl/sessctl/internal/problem"
@@ -125,7 +126,7 @@ func (e *editor) Insert(ctx context.Context, _ string, fields []table.Field) (ta
 	}
 	row["id"] = numbers[0]
 	at, err := e.Editor.Insert(ctx, p.messages, row.FieldsOf(p.columns))
-	if place, _ := column.Int(row[fieldPlace]); err == nil && place >= branchedPlace && !isUnnamed(place) {
+	if place, _ := column.Int(row[fieldPlace]); err == nil && e.view.branchesOf(p, column.View(id)).hasNames() && !isUnnamed(place) {
 		x, _ := parseItem(column.Bytes(row[fieldData]))
 		err = e.nameMessage(ctx, p, id, numbers[0], place, branch.ParseLabel(column.View(row[fieldBranch])).Names, x.Type)
 	}
@@ -202,10 +203,19 @@ func (e *editor) nameMessage(ctx context.Context, p *pair, of table.Value, id, p
 	return nil
 }
 
-// arrangeBranches is eventlog.Write.OtherTables. Where a message came or moved, and the numbers of its
-// session do not say so, the session's are given out anew.
-func (j *joined) arrangeBranches(ctx context.Context, to table.Writer, _ []*change.Session) error {
+// arrangeBranches is eventlog.Write.OtherTables. Where a message came or moved, or one left that told the
+// order of others, and the numbers of its session do not say so, the session's are given out anew.
+func (j *joined) arrangeBranches(ctx context.Context, to table.Writer, sessions []*change.Session) error {
 	e, writes := to.(*editor)
+	for _, s := range sessions {
+		switch b := j.branchesNamed(s.Is.ID); {
+		case b == nil || b.rows == nil || len(s.Removed) == 0 || b.keepsOrder(s.Removed):
+		case b.crossed:
+			return problem.New(problem.RolledBack, "", differentOrders)
+		default:
+			b.moved = b.moved || writes
+		}
+	}
 	for id, b := range j.branches {
 		if !writes || !b.moved {
 			continue
@@ -255,13 +265,29 @@ func (e *editor) addBranches(ctx context.Context, p *pair, at table.Place, from,
 	return e.nameMessage(ctx, p, own[0], id, place, names, nil)
 }
 
+// branchesNamed are the branches of a session, by the id that it goes by.
+func (j *joined) branchesNamed(id string) *branches {
+	for i := range j.pairs {
+		name, is := strings.CutPrefix(id, j.pairs[i].messages+"/")
+		if len(j.pairs) == 1 {
+			name, is = id, true
+		}
+		if is {
+			return j.branchesOf(&j.pairs[i], name)
+		}
+	}
+	return nil
+}
+
+const differentOrders = "branches of the session have the same messages in different orders"
+
 // checkOrder refuses to place a message where its place says too little: no order of a session keeps those
 // of branches that have the same messages in different ones, and a time stays as it is.
 func (j *joined) checkOrder(of docedit.Record, moves bool) error {
 	p := j.pairOf(column.View(of.Value(fieldPair)))
 	switch b := j.branchesOf(p, column.View(of.Value(fieldSession))); {
 	case b != nil && b.crossed:
-		return problem.New(problem.RolledBack, "", "branches of the session have the same messages in different orders")
+		return problem.New(problem.RolledBack, "", differentOrders)
 	case p.timed && moves:
 		return problem.New(problem.RolledBack, "", "SQLAlchemySession sends messages in the order of created_at, which sessctl does not change")
 	}

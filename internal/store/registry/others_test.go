@@ -3,6 +3,7 @@ package registry_test
 import (
 	"bytes"
 	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 	"github.com/sessctl/sessctl/internal/store/registry"
 )
@@ -86,6 +89,31 @@ func TestFoldersOfOtherPrograms(t *testing.T) {
 	}
 	if diff := cmp.Diff(registry.Expansion{Others: []string{"other.db"}}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestIndexesOfRuntimes: of a database that a runtime makes of its sessions is said that it holds none,
+// and where these are.
+func TestIndexesOfRuntimes(t *testing.T) {
+	const event = `{"type":"session.start","data":{"sessionId":"s","producer":"copilot-agent"},"id":"1","timestamp":"2026-01-01T00:00:00.000Z","parentId":null}`
+	for _, tt := range []struct{ table, says, beside, next string }{
+		{"turns (id, session_id, turn_index, user_message, assistant_response, timestamp)", "an index that Copilot CLI makes of its sessions", "", "`sessctl stores` lists the folders"},
+		{"turns (id, session_id, turn_index, user_message, assistant_response, timestamp)", "an index that Copilot CLI makes of its sessions", "session-state/s/events.jsonl", "Name the folder "},
+		{"threads (id, rollout_path, title)", "an index that Codex makes of its sessions", "", "`sessctl stores` lists the folders"},
+		{"turns (id, text)", "a SQLite database of another program", "", "sessctl reads these kinds"},
+	} {
+		folder := t.TempDir()
+		path := filepath.Join(folder, "index.db")
+		writeTo(t, path, string(sqliteFile(t, "CREATE TABLE "+tt.table)))
+		if tt.beside != "" {
+			writeTo(t, filepath.Join(folder, tt.beside), event+"\n")
+			tt.next += folder
+		}
+		_, err := registry.Open(t.Context(), path, "", nil, store.Options{})
+		p, _ := errors.AsType[*problem.Error](err)
+		if p == nil || !strings.Contains(p.What, tt.says) || !strings.Contains(p.Next, tt.next) {
+			t.Errorf("%s: %#v", tt.table, p)
+		}
 	}
 }
 

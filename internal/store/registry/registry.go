@@ -231,6 +231,9 @@ func unknownError(ctx context.Context, src *store.Source) error {
 	if len(tables) == 0 {
 		return problem.New(problem.Unreadable, next, "%s is a SQLite database without tables", src.Path)
 	}
+	if at := slices.IndexFunc(Kinds, func(k store.Kind) bool { return isIndexOf(k, columns) }); at >= 0 {
+		return problem.New(problem.Unreadable, whereSessions(ctx, src.Path, Kinds[at]), "%s is an index that %s makes of its sessions, and holds none of them", src.Path, Kinds[at].Title)
+	}
 	const most = 6
 	what := strings.Join(tables[:min(len(tables), most)], ", ")
 	if more := len(tables) - most; more > 0 {
@@ -240,6 +243,20 @@ func unknownError(ctx context.Context, src *store.Source) error {
 		next += " If it was copied without its -wal file, tables may be missing. " + copyBoth
 	}
 	return problem.New(problem.Unreadable, next, "%s is a SQLite database of another program (tables %s)", src.Path, what)
+}
+
+// isIndexOf reports whether a database has the columns of the index of a kind.
+func isIndexOf(k store.Kind, columns map[string][]string) bool {
+	return len(k.Index) > 0 && !slices.ContainsFunc(k.Index[1:], func(c string) bool { return !slices.Contains(columns[k.Index[0]], c) })
+}
+
+// whereSessions says where the sessions are of which a file is the index.
+func whereSessions(ctx context.Context, path string, kind store.Kind) string {
+	folder := filepath.Dir(path)
+	if sureOf(ctx, folder, kind.Name) == store.No {
+		return "`sessctl stores` lists the folders in which " + kind.Title + " keeps them."
+	}
+	return "Name the folder " + folder + ", which has the files of the sessions."
 }
 
 // copyBoth is what to do about a copy without its log. That it is one shows only where

@@ -118,6 +118,31 @@ func TestTablesOrderedByTime(t *testing.T) {
 	}
 }
 
+// TestTimeBehindASummary: what a compaction keeps is older than its summary, and so is the time that a
+// message there gets; what a check says of that time is foretold.
+func TestTimeBehindASummary(t *testing.T) {
+	for name, tc := range map[string]struct{ other, rules string }{
+		"between others":                 {"delete from ai_session_event where message_content = 'u3'", ""},
+		"beside one that came meanwhile": {"select 1", "SC015"},
+	} {
+		path := built(t, t.TempDir(), "G5", springtest.Form{})
+		change(t, path, `update ai_session_event set "timestamp" = '0000-00-00 00:00:00' where message_content = 'u2'`, tc.other)
+		plan, receipt, err := repairtest.Repair(path)
+		if err != nil || receipt == nil {
+			t.Errorf("%s: %v%s", name, err, repairtest.Told(plan))
+			continue
+		}
+		var found []string
+		for _, f := range plan.Findings {
+			found = append(found, f.Rule.ID)
+		}
+		if slices.Sort(found); strings.Join(found, " ") != tc.rules {
+			t.Errorf("%s: after the repair %q", name, found)
+		}
+		repairtest.Idle(t, path, name)
+	}
+}
+
 // TestLaterVersions repairs databases as releases may write them that do not exist yet:
 // where what a repair writes is known.
 func TestLaterVersions(t *testing.T) {

@@ -389,7 +389,9 @@ func (sc *schema) finishSession(s *session.Session) {
 		case f.Field == "created_at":
 			f.Default = sc.timeNear(s, 0)
 		case f.Field == "timestamp":
-			f.Default = sc.timeNear(s, f.Item)
+			if f.Default = sc.timeNear(s, f.Item); f.Default != nil {
+				f.Time = times.Read(*f.Default).Time
+			}
 		}
 	}
 	s.Faults = slices.DeleteFunc(s.Faults, func(f session.Fault) bool { return f.Kind == session.HistoryDeleted && !lacksHistory(s, f.Count) })
@@ -409,10 +411,17 @@ func lacksHistory(s *session.Session, writes int) bool {
 	return summary && writes > messages || writes > 2*messages+10
 }
 
-// timeNear is the time of the event that is nearest to an item, an earlier one
-// before a later one; nil when none has a time.
+// timeNear is the time of the event that is nearest to an item, an earlier one before a later one; nil
+// when none has a time. A summary is newer than what it keeps, and what is archived has an
+// order of its own.
 func (sc *schema) timeNear(s *session.Session, item int) *string {
 	near := func(it session.Item) bool { return !it.Time.IsZero() }
+	alike := func(it session.Item) bool {
+		return !it.Time.IsZero() && (it.Flags^s.Items[item].Flags)&session.Archived == 0 && !it.Flags.Has(session.SummaryTurn)
+	}
+	if slices.ContainsFunc(s.Items, alike) {
+		near = alike
+	}
 	at := slices.IndexFunc(s.Items, near)
 	for i := min(item, len(s.Items)-1); i > at; i-- {
 		if near(s.Items[i]) {

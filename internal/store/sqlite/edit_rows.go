@@ -72,9 +72,13 @@ func (e *Edit) ReserveNumbers(ctx context.Context, of, name string, count int) (
 			seq = max(seq, was)
 		}
 	}
-	numbers := make([]int64, count)
+	numbers, last := make([]int64, count), max(highest.Int64, seq, 0)
+	if last > math.MaxInt64-int64(count) { // where SQLite adds no row either
+		return nil, problem.New(problem.RolledBack, "Nothing was changed. Give the rows with the highest numbers lower ones: until then, the runtime cannot add many rows either.",
+			"table %s has too few numbers left for the rows that are added: they end at %d", of, int64(math.MaxInt64))
+	}
 	for i := range numbers {
-		numbers[i] = max(highest.Int64, seq, 0) + 1 + int64(i)
+		numbers[i] = last + 1 + int64(i)
 	}
 	return numbers, e.explainError(err)
 }
