@@ -88,7 +88,7 @@ func (r *reader) readItems(s *session.Session, of func(*node) bool) error {
 		it := &s.Items[at]
 		sharing.Begin(it, tableLines)
 		it.Position = int64(at)
-		m := entry{Item: it, reader: r, blocks: blocks[:0]}
+		m := entry{Item: it, reader: r, blocks: blocks[:0], plain: true, ordered: true}
 		first := r.namingLine(g)
 		for _, i := range g {
 			text, err := lines.Line(r.nodes[i].lineSpan())
@@ -157,7 +157,8 @@ type entry struct {
 	raw             []byte // the lines, each behind a line end
 	said            session.Meaning
 	begun           bool
-	plain           bool
+	plain           bool // its blocks tell nothing more
+	ordered         bool // they are at most one text, and then calls
 	blocks          []session.Block
 	faults          []session.Fault
 }
@@ -209,7 +210,6 @@ func (m *entry) addLine(i int, text []byte) {
 	if hasLoneSurrogate(text) {
 		m.faults = append(m.faults, session.Fault{Kind: session.BadUnicode, Field: "message", Detail: "it has half of a character, which Claude Code sends as U+FFFD"})
 	}
-	m.plain = !m.begun
 	for i := range parts {
 		if hasNUL(&parts[i]) && !slices.ContainsFunc(m.faults, func(f session.Fault) bool { return f.Kind == session.NulCharacter }) {
 			m.faults = append(m.faults, session.Fault{Kind: session.NulCharacter, Field: "message"})
@@ -291,8 +291,9 @@ func (m *entry) addBlock(p *block) {
 	default:
 		b.Kind, b.Name = session.UnknownBlock, p.Type
 	}
+	m.ordered = m.ordered && (b.Kind == session.TextBlock && len(m.blocks) == 0 || b.Kind == session.CallBlock && len(m.Results) == 0)
 	m.blocks = append(m.blocks, b)
-	m.plain = m.plain && b.Kind != session.ReasoningBlock && b.Kind != session.MediaBlock && b.Kind != session.UnknownBlock && !b.Cached && !b.Blank
+	m.plain = m.plain && (!m.begun || m.ordered) && b.Kind != session.ReasoningBlock && b.Kind != session.MediaBlock && b.Kind != session.UnknownBlock && !b.Cached && !b.Blank
 }
 
 // readCall reads a call. Those that start a sub-agent say whose session that is.
