@@ -76,6 +76,27 @@ func RawValue(doc []byte, pointer string) ([]byte, bool) {
 	return doc[at.value:at.to:at.to], ok
 }
 
+// ReplaceMembers gives members of an object other values: with returns nil for those that stay.
+// What is no object stays as it is.
+func ReplaceMembers(doc []byte, with func(name string, value []byte) []byte) []byte {
+	masked := jsonscan.MaskNaN(doc)
+	document := wholeDocument(masked)
+	whole, ok := document.lastPart("")
+	if !ok {
+		return doc
+	}
+	in := readInside(masked, whole)
+	if in.kind != jsontext.KindBeginObject {
+		return doc
+	}
+	for _, p := range slices.Backward(in.parts) {
+		if value := with(p.name, doc[p.value:p.to:p.to]); value != nil {
+			doc = spliceBytes(doc, p.value, p.to, value)
+		}
+	}
+	return doc
+}
+
 func nothingAt(pointer string) error {
 	return fmt.Errorf("the document has no place for a value at %q", pointer)
 }
@@ -167,6 +188,15 @@ type part struct {
 
 // wholeDocument is the document as the container of its value.
 func wholeDocument(doc []byte) container {
+	s := jsonscan.NewScanner(doc)
+	if raw, usual := s.ReadValue(); usual {
+		from := s.Pos - len(raw)
+		return container{kind: root, closed: true, parts: []part{{from: from, value: from, to: s.Pos}}}
+	}
+	return decodeDocument(doc)
+}
+
+func decodeDocument(doc []byte) container {
 	c := container{kind: root, closed: true}
 	dec := jsontext.NewDecoder(bytes.NewBuffer(doc), tolerant)
 	if from, to, _, ok := nextValue(dec, 0); ok {
@@ -180,6 +210,13 @@ func wholeDocument(doc []byte) container {
 // readInside reads the parts of the value of a part. A value that is neither an
 // object nor a list has none.
 func readInside(doc []byte, at part) container {
+	if c, usual := scanInside(doc, at); usual {
+		return c
+	}
+	return decodeInside(doc, at)
+}
+
+func decodeInside(doc []byte, at part) container {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(doc[at.value:at.to:at.to]), tolerant)
 	c := container{kind: dec.PeekKind()}
 	if c.kind != jsontext.KindBeginObject && c.kind != jsontext.KindBeginArray {
@@ -202,6 +239,36 @@ func readInside(doc []byte, at part) container {
 		}
 		c.parts = append(c.parts, p)
 	}
+}
+
+// scanInside is readInside for an object in the usual forms of JSON, and several times as fast.
+func scanInside(doc []byte, at part) (c container, usual bool) {
+	s := jsonscan.NewScanner(doc[at.value:at.to])
+	if s.PeekByte() != '{' {
+		return c, false
+	}
+	c = container{kind: jsontext.KindBeginObject, open: at.value + s.Pos + 1}
+	for closed := byte(0); closed != '}'; closed = s.PeekByte() {
+		s.Pos++
+		if s.PeekByte() == '}' && len(c.parts) == 0 {
+			break
+		}
+		p := part{from: at.value + s.Pos}
+		name, plain, ok := s.ReadText()
+		if p.name = string(name); !ok || !plain || s.PeekByte() != ':' {
+			return c, false
+		}
+		s.Pos++
+		s.PeekByte()
+		p.value = at.value + s.Pos
+		_, ok = s.ReadValue()
+		if p.to = at.value + s.Pos; !ok || s.PeekByte() != ',' && s.PeekByte() != '}' {
+			return c, false
+		}
+		c.parts = append(c.parts, p)
+	}
+	c.closed = true
+	return c, s.IsUnicode()
 }
 
 func (c *container) nextPart(dec *jsontext.Decoder, base int) (p part, ok bool) {

@@ -45,18 +45,23 @@ func (p *part) digestItems() (map[string]string, error) {
 			if err != nil {
 				return nil, err
 			}
-			if raw, ok := jsonedit.RawValue(text, "/"+fieldParent); ok && len(raw) > 0 {
-				text, _ = jsonedit.SetValue(text, "/"+fieldParent, []byte("null"))
-			}
-			if raw, ok := jsonedit.RawValue(text, "/"+fieldSidechain); ok && string(raw) == "false" { // a stray that comes home
-				text, _ = jsonedit.SetValue(text, "/"+fieldSidechain, []byte("true"))
-			}
-			sum.Write(text)
+			sum.Write(jsonedit.ReplaceMembers(text, withoutPlace))
 			sum.Write([]byte("\n"))
 		}
 		sums[p.Items[i].Key] = hex.EncodeToString(sum.Sum(nil))
 	}
 	return sums, nil
+}
+
+// withoutPlace replaces what only says where a line stands.
+func withoutPlace(name string, value []byte) []byte {
+	switch {
+	case name == fieldParent:
+		return []byte("null")
+	case name == fieldSidechain && string(value) == "false": // a stray that comes home
+		return []byte("true")
+	}
+	return nil
 }
 
 // visitParts hands the files of sessions to fn, as they are read. Of a transcript that has one
