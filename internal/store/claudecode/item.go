@@ -73,38 +73,37 @@ type reader struct {
 	body       bool
 	texts      bool           // see store.Options
 	used       map[string]int // how many items a key has that is made of what a line says
+	placed     bool           // items are not read: only their lines are found
 	each       func(*part)
 }
 
 // readItems reads those of a session, and their faults.
 func (r *reader) readItems(s *session.Session, of func(*node) bool) error {
 	p := &part{Session: s, in: r, lines: map[string][]int{}}
-	groups := r.groupLines(of)
+	groups, lines := r.groupLines(of), r.log.Window()
+	if r.placed {
+		return r.placeItems(p, groups, lines)
+	}
 	s.Items = make([]session.Item, len(groups))
-	lines := r.log.Window()
 	var blocks []session.Block // most items keep none of theirs
 	for at, g := range groups {
 		it := &s.Items[at]
 		it.Table, it.Position = tableLines, int64(at)
 		m := entry{Item: it, reader: r, blocks: blocks[:0]}
 		first := r.namingLine(g)
-		for _, i := range g {
-			text, err := lines.Line(r.nodes[i].lineSpan())
-			if err != nil {
-				return err
-			}
-			m.addLine(i, text)
-			if i == first {
-				it.Key = r.itemKey(i, text)
-				if n := &r.nodes[i]; n.home != 0 {
-					it.Home, it.Copied = r.agents[n.home-1].id, n.copied
-				}
-			}
+		var err error
+		if it.Key, err = r.itemKey(first, lines); err != nil {
+			return err
+		}
+		if n := &r.nodes[first]; n.home != 0 {
+			it.Home, it.Copied = r.agents[n.home-1].id, n.copied
+		}
+		if err := m.readLines(g, lines); err != nil {
+			return err
 		}
 		if r.each != nil {
 			p.lines[it.Key] = g
 		}
-		m.finishItem(&r.nodes[g[0]])
 		if !slices.ContainsFunc(g, func(i int) bool { return !r.nodes[i].cut }) {
 			m.Flags |= session.Unshown
 		}
@@ -129,21 +128,46 @@ func (r *reader) readItems(s *session.Session, of func(*node) bool) error {
 	return nil
 }
 
+// placeItems finds the lines of items.
+func (r *reader) placeItems(p *part, groups [][]int, lines *filelog.Window) error {
+	for _, g := range groups {
+		key, err := r.itemKey(r.namingLine(g), lines)
+		if err != nil {
+			return err
+		}
+		p.lines[key] = g
+	}
+	r.each(p)
+	return nil
+}
+
+// fillItem reads what the lines of an item say, and reports whether they say what its outline does.
+func (r *reader) fillItem(it *session.Item, of []int, lines *filelog.Window) (same bool, err error) {
+	var full session.Item
+	m := entry{Item: &full, reader: r}
+	err = m.readLines(of, lines)
+	if same = err == nil && full.Meaning == it.Meaning && len(full.Calls) == len(it.Calls) && len(full.Results) == len(it.Results); same {
+		it.TakeTexts(&full)
+	}
+	return same, err
+}
+
 // itemKey names an item by the identifier of its first line, whatever is put before it; a line
 // that has none of its own by what it says.
-func (r *reader) itemKey(i int, text []byte) string {
+func (r *reader) itemKey(i int, lines *filelog.Window) (string, error) {
 	n := &r.nodes[i]
 	if n.uuid != 0 && !n.replaced && n.home != 0 && r.agents[n.home-1].chain.away[n.uuid] {
-		return r.agents[n.home-1].id + ":" + r.Text(n.uuid) // as where it belongs
+		return r.agents[n.home-1].id + ":" + r.Text(n.uuid), nil // as where it belongs
 	}
 	if n.uuid != 0 && !n.replaced {
-		return r.id + ":" + r.Text(n.uuid)
+		return r.id + ":" + r.Text(n.uuid), nil
 	}
+	text, err := lines.Line(n.lineSpan())
 	key := fmt.Sprintf("%s:%.6x", r.id, sha256.Sum256(text))
 	if r.used[key]++; r.used[key] > 1 {
 		key += fmt.Sprintf("-%d", r.used[key])
 	}
-	return key
+	return key, err
 }
 
 // entry is an item while it is being read.
@@ -157,6 +181,19 @@ type entry struct {
 	plain           bool
 	blocks          []session.Block
 	faults          []session.Fault
+}
+
+// readLines makes the item of its lines.
+func (m *entry) readLines(of []int, lines *filelog.Window) error {
+	for _, i := range of {
+		text, err := lines.Line(m.reader.nodes[i].lineSpan())
+		if err != nil {
+			return err
+		}
+		m.addLine(i, text)
+	}
+	m.finishItem(&m.reader.nodes[of[0]])
+	return nil
 }
 
 // addLine adds what a line says.

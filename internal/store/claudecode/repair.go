@@ -61,13 +61,13 @@ func (p *part) digestItems() (map[string]string, error) {
 
 // visitParts hands the files of sessions to fn, as they are read. Of a transcript that has one
 // of them come all sessions; nil asks for all transcripts.
-func (c *claude) visitParts(ctx context.Context, sessions []string, body bool, fn func(t transcript, p *part) error) error {
+func (c *claude) visitParts(ctx context.Context, sessions []string, placed bool, fn func(t transcript, p *part) error) error {
 	missing := map[string]bool{}
 	for _, id := range sessions {
 		missing[id] = true
 	}
 	look := func(group []transcript) (unread, wrong error) {
-		_, unread = c.trees(ctx, group, body, func(t transcript, p *part) {
+		_, unread = c.trees(ctx, group, placed, func(t transcript, p *part) {
 			delete(missing, p.ID)
 			wrong = cmp.Or(wrong, fn(t, p))
 		})

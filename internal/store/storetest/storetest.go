@@ -239,8 +239,11 @@ func (s suite) testFill(t *testing.T) {
 		}
 		for _, sess := range tree.Sessions {
 			for i := range sess.Items {
-				if sess.Items[i].Body == nil {
+				switch it := &sess.Items[i]; {
+				case it.Body == nil:
 					t.Errorf("%s has no body", sess.ItemRef(i).Row())
+				case it.Kind == session.Message && it.SaysText() != (it.Body.Text != ""):
+					t.Errorf("%s: its outline says something else than its text %q", sess.ItemRef(i).Row(), it.Body.Text)
 				}
 			}
 		}
