@@ -156,7 +156,7 @@ func (b *builder) isNamed(c *session.Session) bool {
 // buildRow says what is to be read of the item at index i.
 func (b *builder) buildRow(s *rules.Subject, answers *answers, i int) Row {
 	it := &s.Items[i]
-	row := Row{Item: i, Stored: it, Key: s.ItemRef(i).Row(), Depth: s.Replay.Steps[i].Depth, Who: speakerName(it)}
+	row := Row{Item: i, Stored: it, Depth: s.Replay.Steps[i].Depth, Who: speakerName(it)}
 	if it.Body != nil {
 		row.Text, row.Thought = it.Body.Text, it.Body.Reasoning
 	}

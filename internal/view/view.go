@@ -64,7 +64,6 @@ func (s *Session) WholeRow(r *Row) *Row {
 type Row struct {
 	Item    int // position in the session as people count it, -1 for a sub-session that no item refers to
 	Stored  *session.Item
-	Key     string   // the record as findings name it, "" without an item
 	Depth   int      // open delegations at the item, as the replay says
 	Who     string   // user, system, or the agent
 	Text    string   // stored text, whole
@@ -79,6 +78,14 @@ type Row struct {
 	Notes   []Note   // what findings and the replay say
 	Child   *Session // drawn at this row; nil when it has none or was drawn before
 	Named   bool     // the call or its result names Child, although no item does
+}
+
+// Key is the record as findings name it, "" without an item.
+func (r *Row) Key() string {
+	if r.Stored == nil {
+		return ""
+	}
+	return session.Ref{Table: r.Stored.Table, Key: r.Stored.Key}.Row()
 }
 
 // Note is what a finding or the replay says about a row or a session.

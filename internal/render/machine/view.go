@@ -2,6 +2,7 @@ package machine
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -114,11 +115,12 @@ func viewDocumentOf(v *view.View, full bool) *viewDocument {
 // appendEvents lists the items of a session, and those of a sub-session behind the
 // item that refers to it.
 func appendEvents(list []viewEvent, s *view.Session, full bool, failed func() error) []viewEvent {
+	list = slices.Grow(list, len(s.Rows))
 	for i := range s.Rows {
 		r := &s.Rows[i]
 		if r.Stored != nil {
 			e := viewEventOf(s.ID, r.Stored)
-			e.Item, e.ID, e.Depth, e.Rules = r.Item, r.Key, r.Depth, r.Rules()
+			e.Item, e.ID, e.Depth, e.Rules = r.Item, r.Key(), r.Depth, r.Rules()
 			if full {
 				e.Text = func() (string, error) { return wholeText(s.WholeRow(r)), failed() }
 			}
