@@ -223,9 +223,10 @@ func (s *search) wantsPage() bool { return s.config.Format == "html" && s.asked 
 // buildView makes the view. Texts are loaded only where they are printed.
 func (s *search) buildView(ctx context.Context, opened *registry.Opened, in view.Input) (*view.View, error) {
 	textless := s.asked != nil && s.config.Format == "json" && !s.config.Full
+	lens := s.asked != nil || s.borders || in.Request || in.Lanes
 	switch parts, can := opened.Store.(store.PartFiller); {
 	case textless:
-	case can && s.asked == nil && !s.borders && !in.Request && !in.Lanes && !registry.OnServer(in.Store.Path): // which may stop a reading, to be begun anew
+	case can && !lens && !registry.OnServer(in.Store.Path): // which may stop a reading that then begins anew
 		in.Load = s.loadParts(ctx, parts, in.Tree)
 	default:
 		if err := opened.Fill(ctx, in.Tree); err != nil {

@@ -9,6 +9,7 @@ import (
 const (
 	windowItems = 1000
 	windowBytes = 2 << 20
+	mostWindows = 4
 )
 
 // texts loads what the rows of a view say when they are printed, some of a session at a time: all
@@ -51,6 +52,10 @@ func (t *texts) windowOf(s *session.Session) *window {
 		}
 	}
 	w := &window{of: s}
+	if last := len(t.held) - 1; last+1 == mostWindows { // one beside it, or of many levels
+		t.held[last].dropTexts()
+		t.held = t.held[:last]
+	}
 	t.held = append(t.held, w)
 	return w
 }

@@ -106,7 +106,7 @@ func TestWholeRows(t *testing.T) {
 	if n != len(want) || v.Err() != nil {
 		t.Errorf("%d rows of %d were printed: %v", n, len(want), v.Err())
 	}
-	if most > 450 { // 2 MB of two sessions
+	if most > 2*(2<<20)/len(longText) { // 2 MB of two sessions
 		t.Errorf("the texts of %d items of %d were held at a time", most, tree.Items())
 	}
 	if loads > tree.Items()/100 {
@@ -132,4 +132,25 @@ func TestLostTexts(t *testing.T) {
 	if row := v.Shown.WholeRow(&v.Shown.Rows[0]); row.Text != "" || v.Err() != gone {
 		t.Errorf("got the text %q and the error %v", row.Text, v.Err())
 	}
+}
+
+// TestManySubSessions: those that were printed hold no texts.
+func TestManySubSessions(t *testing.T) {
+	root := &session.Session{ID: "P"}
+	tree := &session.Tree{Sessions: []*session.Session{root}}
+	for i := range 50 {
+		child := &session.Session{ID: fmt.Sprint("C", i), Parent: "P"}
+		child.Items = []session.Item{{Table: "items", Key: child.ID, Role: session.User, Text: session.DigestOf(longText)}}
+		root.Items = append(root.Items, session.Item{Table: "items", Key: fmt.Sprint(i), Kind: session.SubSession, Child: child.ID})
+		root.Children, tree.Sessions = append(root.Children, child), append(tree.Sessions, child)
+	}
+	v := view.BuildView(view.Input{Store: &session.Store{}, Load: fillTexts, Tree: tree, Session: "P"})
+	eachRow(v.Shown, func(s *view.Session, r *view.Row) {
+		if row := s.WholeRow(r); r.Child == nil && row.Text != longText {
+			t.Errorf("session %s says %q", s.ID, row.Text)
+		}
+		if held := heldTexts(tree); held > 4 {
+			t.Fatalf("%d texts are held at session %s", held, s.ID)
+		}
+	})
 }
