@@ -22,90 +22,87 @@ func (c *claude) Fill(ctx context.Context, tree *session.Tree) error {
 
 // FillParts implements store.PartFiller: where the lines are is read once.
 func (c *claude) FillParts(ctx context.Context, tree *session.Tree) (*store.Parts, error) {
-	f := &partFiller{claude: c, ctx: ctx, of: map[string]*filled{}}
+	found := map[string]*placed{}
 	var ids []string
 	for _, s := range tree.Sessions {
 		if ids = append(ids, s.ID); len(s.Items) > 0 {
-			f.of[s.ID] = &filled{}
+			found[s.ID] = nil
 		}
 	}
-	if len(f.of) > 0 {
-		err := c.visitParts(ctx, ids, true, func(_ transcript, p *part) error {
-			if s := f.of[p.ID]; s != nil && s.in == nil {
-				s.findLines(tree.Session(p.ID), p)
+	parts := &store.Parts{Close: func() (err error) {
+		for _, p := range found {
+			if p != nil {
+				err = errors.Join(err, p.in.log.Close())
 			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
 		}
-	}
-	return &store.Parts{Fill: f.fillTree, Close: f.closeFiles}, nil
-}
-
-// partFiller loads the texts of items by their lines.
-type partFiller struct {
-	*claude
-	ctx context.Context
-	of  map[string]*filled // by the ids of sessions
-}
-
-// filled is a session whose texts are loaded.
-type filled struct {
-	in    *reader          // nil where no file has all of its items
-	lines map[string][]int // of each item, by its key
-	from  *filelog.Window  // nil until the first of them is read
-}
-
-// findLines finds the lines of the items, if all are there.
-func (f *filled) findLines(s *session.Session, p *part) {
-	lines := make(map[string][]int, len(s.Items))
-	for i := range s.Items {
-		key := s.Items[i].Key // and not the one that was made anew, which is the same
-		if lines[key] = p.lines[key]; lines[key] == nil {
-			return
-		}
-	}
-	in := *p.in
-	in.body = true
-	f.in, f.lines = &in, lines
-}
-
-func (f *partFiller) fillTree(tree *session.Tree) error {
-	for _, s := range tree.Sessions {
-		for i := range s.Items {
-			same, err := f.fillItem(f.of[s.ID], &s.Items[i])
-			if err != nil {
+		return err
+	}}
+	parts.Fill = func(part *session.Tree) error {
+		for _, s := range part.Sessions {
+			switch same, err := found[s.ID].fillItems(s.Items); {
+			case err != nil:
 				return err
-			}
-			if !same {
+			case !same:
 				return problem.New(problem.Unreadable, "Try it again when nothing writes to it.", "the transcript of session %s was changed while sessctl read it", s.ID)
 			}
 		}
+		return ctx.Err()
 	}
-	return f.ctx.Err()
+	if len(found) == 0 {
+		return parts, nil
+	}
+	err := c.visitParts(ctx, ids, true, func(_ transcript, p *part) (err error) {
+		if was, wanted := found[p.ID]; wanted && was == nil {
+			found[p.ID], err = c.placeLines(tree.Session(p.ID), p)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, parts.Close())
+	}
+	return parts, nil
 }
 
-func (f *partFiller) fillItem(of *filled, it *session.Item) (same bool, err error) {
-	if of.in == nil {
-		return false, nil
-	}
-	if of.from == nil {
-		if of.in.log = f.piped; f.piped == nil {
-			if of.in.log, err = f.file(of.in.source); err != nil {
-				return false, err
-			}
-		}
-		of.from = of.in.log.Window()
-	}
-	return of.in.fillItem(it, of.lines[it.Key], of.from)
+// placed says where the lines of a session's items are.
+type placed struct {
+	in    reader
+	lines map[string][]int // by the keys of items
+	from  *filelog.Window
 }
 
-func (f *partFiller) closeFiles() (err error) {
-	for _, of := range f.of {
-		if of.from != nil {
-			err = errors.Join(err, of.in.log.Close())
+// placeLines finds the lines of all items of a session, nil where the file has not all of them.
+func (c *claude) placeLines(s *session.Session, of *part) (p *placed, err error) {
+	p = &placed{in: *of.in, lines: make(map[string][]int, len(s.Items))}
+	for i := range s.Items {
+		key := s.Items[i].Key // and not the one that was made anew, which is the same
+		if p.lines[key] = of.lines[key]; p.lines[key] == nil {
+			return nil, nil
 		}
 	}
-	return err
+	if p.in.body = true; c.piped == nil {
+		if p.in.log, err = c.file(p.in.source); err != nil {
+			return nil, err
+		}
+	}
+	p.from = p.in.log.Window()
+	return p, nil
+}
+
+// fillItems loads texts, and reports whether the lines say what the outlines do.
+func (p *placed) fillItems(items []session.Item) (same bool, err error) {
+	if p == nil {
+		return len(items) == 0, nil
+	}
+	for i := range items {
+		var full session.Item
+		it, m := &items[i], entry{Item: &full, reader: &p.in}
+		if err := m.readLines(p.lines[it.Key], p.from); err != nil {
+			return false, err
+		}
+		if full.Meaning != it.Meaning || len(full.Calls) != len(it.Calls) || len(full.Results) != len(it.Results) {
+			return false, nil
+		}
+		it.TakeTexts(&full)
+	}
+	return true, nil
 }

@@ -141,17 +141,6 @@ func (r *reader) placeItems(p *part, groups [][]int, lines *filelog.Window) erro
 	return nil
 }
 
-// fillItem reads what the lines of an item say, and reports whether they say what its outline does.
-func (r *reader) fillItem(it *session.Item, of []int, lines *filelog.Window) (same bool, err error) {
-	var full session.Item
-	m := entry{Item: &full, reader: r}
-	err = m.readLines(of, lines)
-	if same = err == nil && full.Meaning == it.Meaning && len(full.Calls) == len(it.Calls) && len(full.Results) == len(it.Results); same {
-		it.TakeTexts(&full)
-	}
-	return same, err
-}
-
 // itemKey names an item by the identifier of its first line, whatever is put before it; a line
 // that has none of its own by what it says.
 func (r *reader) itemKey(i int, lines *filelog.Window) (string, error) {
