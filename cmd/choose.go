@@ -28,6 +28,7 @@ type search struct {
 	asked    *view.Question              // who could see what; nil for the session itself
 	borders  bool                        // what passed between sessions and their children
 	opened   map[string]*registry.Opened // by path
+	parts    *store.Parts                // of the session that is shown; nil where none was loaded
 	sessions view.Search
 	code     int  // of stores that could not be read, or changed meanwhile
 	named    bool // the user named the store
@@ -35,6 +36,9 @@ type search struct {
 
 func (s *search) closeStores() error {
 	var err error
+	if s.parts != nil && s.parts.Close != nil {
+		err = s.parts.Close()
+	}
 	for _, o := range s.opened {
 		err = errors.Join(err, o.Close())
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/shell"
+	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/view"
 )
@@ -222,7 +223,12 @@ func (s *search) wantsPage() bool { return s.config.Format == "html" && s.asked 
 // buildView makes the view. Texts are loaded only where they are printed.
 func (s *search) buildView(ctx context.Context, opened *registry.Opened, in view.Input) (*view.View, error) {
 	textless := s.asked != nil && s.config.Format == "json" && !s.config.Full
-	if !textless {
+	lens := s.asked != nil || s.borders || in.Request || in.Lanes
+	switch parts, can := opened.Store.(store.PartFiller); {
+	case textless:
+	case can && !lens && !registry.OnServer(in.Store.Path): // which may stop a reading that then begins anew
+		in.Load = s.loadParts(ctx, parts, in.Tree)
+	default:
 		if err := opened.Fill(ctx, in.Tree); err != nil {
 			return nil, err
 		}
@@ -239,6 +245,18 @@ func (s *search) buildView(ctx context.Context, opened *registry.Opened, in view
 		return view.BuildBorders(in), nil
 	}
 	return view.BuildView(in), nil
+}
+
+// loadParts loads the texts of parts of a tree, from the first time on that one is asked for.
+func (s *search) loadParts(ctx context.Context, from store.PartFiller, tree *session.Tree) func(*session.Tree) error {
+	return func(part *session.Tree) (err error) {
+		if s.parts == nil {
+			if s.parts, err = from.FillParts(ctx, tree); err != nil {
+				return err
+			}
+		}
+		return s.parts.Fill(part)
+	}
 }
 
 // dropStored takes the stored bytes from messages, whose texts are shown.

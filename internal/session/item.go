@@ -297,6 +297,11 @@ func (it *Item) IsAnswer() bool {
 	return it.Role == Tool || it.Role == User && slices.ContainsFunc(it.Results, func(r Result) bool { return !r.Server })
 }
 
+// SaysText reports of an outline whether its message has a text beside its calls and results.
+func (it *Item) SaysText() bool {
+	return it.Text != 0 && (it.Role != Tool || len(it.Results) != 1 || it.Text != it.Results[0].Digest)
+}
+
 // MakesCall reports whether the item makes a call of this id.
 func (it *Item) MakesCall(id string) bool {
 	return slices.ContainsFunc(it.Calls, func(c Call) bool { return c.ID == id })

@@ -145,6 +145,19 @@ type Store interface {
 	Close() error
 }
 
+// PartFiller is a store that loads the texts of some items without reading those of the others.
+// Fill does so for parts of one tree, one after the other: a session in each, with some of its
+// items. It is nil after Close.
+type PartFiller interface {
+	FillParts(ctx context.Context, tree *session.Tree) (*Parts, error)
+}
+
+// Parts loads the texts of parts of a tree.
+type Parts struct {
+	Fill  func(part *session.Tree) error
+	Close func() error // what Fill needs is held until then; it may be nil
+}
+
 // Picker is a store that can leave trees out without reading them. keep is asked of every
 // tree, whose sessions have no items then; newest is the newest time that a column of its
 // events has, as the store writes it without a zone too, and zero where that is not known.

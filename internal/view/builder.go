@@ -27,6 +27,7 @@ type builder struct {
 	byID     map[string]*session.Session
 	drawn    map[string]bool
 	notes    map[session.Place][]Note
+	texts    *texts // nil where the tree has them
 }
 
 func newBuilder(in Input) *builder {
@@ -38,6 +39,9 @@ func newBuilder(in Input) *builder {
 		byID:     map[string]*session.Session{},
 		drawn:    map[string]bool{},
 		notes:    map[session.Place][]Note{},
+	}
+	if in.Load != nil {
+		b.texts = &texts{load: in.Load}
 	}
 	for _, s := range pass.Subjects {
 		b.subjects[s.Session], b.viewers[s.Session] = s, pass.NextViewer(s.Session)
@@ -61,28 +65,41 @@ func (b *builder) buildSession(s *session.Session) *Session {
 		if row.Stored.Kind == session.SubSession {
 			b.drawReference(&row)
 		}
+		if b.texts != nil {
+			row.Calls, row.Results = nil, nil
+		}
 		out.Rows = append(out.Rows, row)
 		out.Rows = append(out.Rows, b.drawUnreferenced(started[i])...)
 	}
 	out.Rows = append(out.Rows, b.drawUnreferenced(s.Children)...)
-	out.finishSession()
+	if out.finishSession(); b.texts != nil {
+		out.whole = func(r *Row) *Row { return b.wholeRow(out, answers, r) }
+	}
 	return out
 }
 
 // finishSession fills in what can be told when all rows are there.
 func (s *Session) finishSession() {
-	folded := map[int]bool{}
+	s.folded = make([]bool, len(s.Items))
 	for i := range s.Rows {
-		folded[s.Rows[i].Item] = s.Rows[i].Folded
-		if c := s.Rows[i].Child; c != nil {
-			s.Below += 1 + c.Below
+		r := &s.Rows[i]
+		if r.Item >= 0 {
+			s.folded[r.Item] = r.Folded
+		}
+		if r.Child != nil {
+			s.Below += 1 + r.Child.Below
 		}
 	}
 	for i := range s.Rows {
-		for n := range s.Rows[i].Calls {
-			a := &s.Rows[i].Calls[n].Answer
-			a.Folded = a.Item >= 0 && folded[a.Item]
-		}
+		s.markFolded(&s.Rows[i])
+	}
+}
+
+// markFolded marks the answers that are shown with the calls of a row only.
+func (s *Session) markFolded(r *Row) {
+	for n := range r.Calls {
+		a := &r.Calls[n].Answer
+		a.Folded = a.Item >= 0 && s.folded[a.Item]
 	}
 }
 
@@ -139,7 +156,7 @@ func (b *builder) isNamed(c *session.Session) bool {
 // buildRow says what is to be read of the item at index i.
 func (b *builder) buildRow(s *rules.Subject, answers *answers, i int) Row {
 	it := &s.Items[i]
-	row := Row{Item: i, Stored: it, Key: s.ItemRef(i).Row(), Depth: s.Replay.Steps[i].Depth, Who: speakerName(it)}
+	row := Row{Item: i, Stored: it, Depth: s.Replay.Steps[i].Depth, Who: speakerName(it)}
 	if it.Body != nil {
 		row.Text, row.Thought = it.Body.Text, it.Body.Reasoning
 	}
@@ -155,7 +172,7 @@ func (b *builder) buildRow(s *rules.Subject, answers *answers, i int) Row {
 	}
 	row.Notes = b.notes[s.ItemPlace(s.PlaceInSession(i))]
 	row.Flags = flagsOf(it)
-	row.Folded = len(row.Results) > 0 && len(row.Notes) == 0 && it.Flags&^session.Synthetic == 0 && row.Text == "" && answers.canFold(i)
+	row.Folded = len(row.Results) > 0 && len(row.Notes) == 0 && it.Flags&^session.Synthetic == 0 && !it.SaysText() && answers.canFold(i)
 	return row
 }
 

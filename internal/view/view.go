@@ -27,6 +27,16 @@ type View struct {
 	// Borders are what passed between sessions and their children; nil unless they
 	// were asked for, and then Shown has no rows.
 	Borders []Border
+
+	texts *texts // nil where the rows have them
+}
+
+// Err is why texts could not be loaded.
+func (v *View) Err() error {
+	if v.texts == nil {
+		return nil
+	}
+	return v.texts.err
 }
 
 // Session is one session of the view.
@@ -36,13 +46,24 @@ type Session struct {
 	Rows  []Row  // one an item, and one for each sub-session that no item refers to
 	Below int    // sub-sessions in it, at any depth
 	Notes []Note // findings about the session itself
+
+	folded []bool          // by item: it is shown with its calls
+	whole  func(*Row) *Row // nil where all rows have their texts
+}
+
+// WholeRow is a row of the session with all that it says, which is held while its neighbours are
+// printed.
+func (s *Session) WholeRow(r *Row) *Row {
+	if s.whole == nil || r.Stored == nil || r.Child != nil {
+		return r
+	}
+	return s.whole(r)
 }
 
 // Row is one item.
 type Row struct {
 	Item    int // position in the session as people count it, -1 for a sub-session that no item refers to
 	Stored  *session.Item
-	Key     string   // the record as findings name it, "" without an item
 	Depth   int      // open delegations at the item, as the replay says
 	Who     string   // user, system, or the agent
 	Text    string   // stored text, whole
@@ -59,6 +80,14 @@ type Row struct {
 	Named   bool     // the call or its result names Child, although no item does
 }
 
+// Key is the record as findings name it, "" without an item.
+func (r *Row) Key() string {
+	if r.Stored == nil {
+		return ""
+	}
+	return session.Ref{Table: r.Stored.Table(), Key: r.Stored.Key}.Row()
+}
+
 // Note is what a finding or the replay says about a row or a session.
 type Note struct {
 	Rule     string // "SC701", "" when no finding says it
@@ -66,9 +95,12 @@ type Note struct {
 	Text     string
 }
 
-// Input is what a view is made of. The bodies of the tree are loaded.
+// Input is what a view is made of. The bodies of the tree are loaded, or Load loads those of a
+// part of it, a session with some of its items: then rows have no texts, no calls and no results,
+// and Session.WholeRow has them. Lanes and a request need all texts.
 type Input struct {
 	Store    *session.Store
+	Load     func(part *session.Tree) error
 	Tree     *session.Tree
 	Findings []*check.Finding // of the tree
 	Session  string           // the id of the session to show, which is in the tree
@@ -81,7 +113,7 @@ type Input struct {
 func BuildView(in Input) *View {
 	b := newBuilder(in)
 	shown := in.Tree.Session(in.Session)
-	v := &View{Store: in.Store, Shown: b.buildSession(shown)}
+	v := &View{Store: in.Store, Shown: b.buildSession(shown), texts: b.texts}
 	v.assignFindings(in.Findings, b.drawn)
 	if in.Lanes {
 		v.Lanes = b.buildLanes(v.Shown)

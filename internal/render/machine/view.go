@@ -2,6 +2,7 @@ package machine
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -73,7 +74,7 @@ type viewEvent struct {
 	Calls      []string    `json:"calls,omitempty"`     // ids; left out if there are none
 	Results    []string    `json:"results,omitempty"`   // ids of the calls answered; left out if there are none
 	// with `--full` only: the text of a message or summary, or of a tool message's results
-	Text string `json:"text,omitzero"`
+	Text lateText `json:"text,omitzero"`
 	// with a viewer, and at most 50 of them. For `viewer`, a boolean; for `viewers`, an object from
 	// their keys to `{"visible":…,"reason":…}`. With `models`, that is an object from the models
 	// to such pairs, for `viewer` as well as inside the object of `viewers`
@@ -94,7 +95,7 @@ func viewDocumentOf(v *view.View, full bool) *viewDocument {
 		Schema:  viewSchema,
 		Store:   viewStore{v.Store.Path, v.Store.Kind, v.Store.Read},
 		Session: viewSession{s.ID, s.Title, s.Agent, s.Parent},
-		Events:  appendEvents([]viewEvent{}, s, full),
+		Events:  appendEvents([]viewEvent{}, s, full, v.Err),
 	}
 	if v.Visibility != nil {
 		d.addVisibility(v, full)
@@ -113,19 +114,20 @@ func viewDocumentOf(v *view.View, full bool) *viewDocument {
 
 // appendEvents lists the items of a session, and those of a sub-session behind the
 // item that refers to it.
-func appendEvents(list []viewEvent, s *view.Session, full bool) []viewEvent {
+func appendEvents(list []viewEvent, s *view.Session, full bool, failed func() error) []viewEvent {
+	list = slices.Grow(list, len(s.Rows))
 	for i := range s.Rows {
 		r := &s.Rows[i]
 		if r.Stored != nil {
 			e := viewEventOf(s.ID, r.Stored)
-			e.Item, e.ID, e.Depth, e.Rules = r.Item, r.Key, r.Depth, r.Rules()
+			e.Item, e.ID, e.Depth, e.Rules = r.Item, r.Key(), r.Depth, r.Rules()
 			if full {
-				e.Text = wholeText(r)
+				e.Text = func() (string, error) { return wholeText(s.WholeRow(r)), failed() }
 			}
 			list = append(list, e)
 		}
 		if r.Child != nil {
-			list = appendEvents(list, r.Child, full)
+			list = appendEvents(list, r.Child, full, failed)
 		}
 	}
 	return list
@@ -154,6 +156,24 @@ func ResultIDs(it *session.Item) []string {
 		return nil
 	}
 	return lists.MapEach(it.Results, func(r session.Result) string { return r.CallID })
+}
+
+// lateText is a text that is loaded when it is printed.
+type lateText func() (string, error)
+
+// IsZero reports whether there is none.
+func (t lateText) IsZero() bool {
+	if t == nil {
+		return true
+	}
+	text, err := t()
+	return text == "" && err == nil
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (t lateText) MarshalText() ([]byte, error) {
+	text, err := t()
+	return []byte(text), err
 }
 
 // wholeText is what a row says: its text, or the texts of its results.
@@ -488,7 +508,7 @@ func visibleEvent(v *view.Visibility, e *view.Event, full bool) viewEvent {
 	out.Item, out.ID, out.Depth, out.Rules = e.Item, e.Key(), e.Depth, e.Rules
 	out.Tokens = branch.ParseLabel(e.Set).Tokens
 	if full {
-		out.Text = e.Text()
+		out.Text = func() (string, error) { return e.Text(), nil }
 	}
 	switch {
 	case v.IsCrowd(): // each viewer says what it sees

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,22 +19,36 @@ type viewPage struct {
 	html *htmlView // nil for a page that is no HTML
 }
 
-func (p viewPage) buildDocument(v *view.View) document.Document {
+// printPage prints the page. Of the items of a session not all texts are held at a time.
+func (p viewPage) printPage(v *view.View, print document.Printer) error {
 	s, doc := v.Shown, p.headBlocks(v)
 	switch {
 	case v.Visibility != nil:
-		return append(doc, visibilityPage(v, p.full)...)
+		return print(append(doc, visibilityPage(v, p.full)...))
 	case v.Borders != nil:
-		return append(doc, borderBlocks(v, p.full)...)
+		return print(append(doc, borderBlocks(v, p.full)...))
 	case v.Lanes != nil:
 		doc = append(doc, noteItems(s.Notes), lanesSource(v))
 	case v.Request != nil:
 		doc = append(doc, p.requestBlocks(v.Request)...)
 	default:
-		doc = append(doc, noteItems(s.Notes), p.rowItems(s, false))
+		doc = append(doc, noteItems(s.Notes))
+		for pieces := range slices.Chunk(s.Pieces(false), itemsAtOnce) {
+			doc = append(doc, p.pieceItems(s, pieces))
+			if v.Err() != nil {
+				return v.Err()
+			}
+			if err := print(doc); err != nil {
+				return err
+			}
+			doc = nil
+		}
 	}
-	return append(doc, p.pageFindings(v)...)
+	return print(append(doc, p.pageFindings(v)...))
 }
+
+// itemsAtOnce are printed together.
+const itemsAtOnce = 100
 
 // headBlocks names the session.
 func (p viewPage) headBlocks(v *view.View) document.Document {
@@ -73,8 +88,12 @@ func (p viewPage) pageFindings(v *view.View) document.Document {
 }
 
 func (p viewPage) rowItems(s *view.Session, short bool) document.List {
+	return p.pieceItems(s, s.Pieces(short))
+}
+
+func (p viewPage) pieceItems(s *view.Session, pieces []view.Piece) document.List {
 	var list document.List
-	for _, piece := range s.Pieces(short) {
+	for _, piece := range pieces {
 		switch r := piece.Row; {
 		case r == nil:
 			list = append(list, render.Entry("…"+strconv.Itoa(piece.Hidden)+" more (", render.Span(document.Code, "--full"), render.Span(document.Marked, ")")))
@@ -85,7 +104,7 @@ func (p viewPage) rowItems(s *view.Session, short bool) document.List {
 			if r.Item >= 0 {
 				who = strings.TrimSpace(strconv.Itoa(r.Item) + " " + r.Who)
 			}
-			it := p.rowItem(r, document.Words(render.Span(document.Strong, ui.Excerpt(who, 40))), r.Flags)
+			it := p.rowItem(s.WholeRow(r), document.Words(render.Span(document.Strong, ui.Excerpt(who, 40))), r.Flags)
 			p.html.placeItem(&it, s, r)
 			list = append(list, it)
 		}

@@ -4,6 +4,7 @@ package views
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -50,7 +51,7 @@ func PrintView(format string, v *view.View, opts Options) error {
 			return document.NewPrinter(format, opts.Screen)(htmlDocument(v, opts))
 		}
 	}
-	return document.NewPrinter(format, opts.Screen)(viewPage{full: opts.Full}.buildDocument(v))
+	return viewPage{full: opts.Full}.printPage(v, document.NewPrinter(format, opts.Screen))
 }
 
 func printText(v *view.View, opts Options) error {
@@ -149,7 +150,10 @@ func (t *viewText) printRows(s *view.Session, c viewColumns) {
 		case p.Row.Child != nil:
 			t.printFrame(p.Row, c)
 		default:
-			t.printRow(p.Row, c)
+			t.printRow(s.WholeRow(p.Row), c)
+		}
+		if t.err = cmp.Or(t.err, t.v.Err()); t.err != nil {
+			return
 		}
 	}
 }

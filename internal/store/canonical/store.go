@@ -205,6 +205,12 @@ func (s *stream) Copy(_ context.Context, path string, progress func(int64)) (*st
 	return &store.Source{Path: path}, err
 }
 
+// FillParts implements store.PartFiller.
+func (s *stream) FillParts(ctx context.Context, _ *session.Tree) (*store.Parts, error) {
+	r := s.newReader()
+	return &store.Parts{Fill: func(part *session.Tree) error { return r.loadBodies(ctx, part) }}, nil
+}
+
 // Fill implements store.Store. A tree may have some of its sessions and items only.
 func (s *stream) Fill(ctx context.Context, tree *session.Tree) error {
 	return s.newReader().loadBodies(ctx, tree)

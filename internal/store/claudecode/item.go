@@ -73,15 +73,16 @@ type reader struct {
 	body       bool
 	texts      bool           // see store.Options
 	used       map[string]int // how many items a key has that is made of what a line says
-	each       func(*part)
+	each       func(*part)    // is handed the lines of items, which are not read then; may be nil
 }
 
 // readItems reads those of a session, and their faults.
 func (r *reader) readItems(s *session.Session, of func(*node) bool) error {
-	p := &part{Session: s, in: r, lines: map[string][]int{}}
-	groups := r.groupLines(of)
+	groups, lines := r.groupLines(of), r.log.Window()
+	if r.each != nil {
+		return r.placeItems(&part{Session: s, in: r, lines: map[string][]int{}}, groups, lines)
+	}
 	s.Items = make([]session.Item, len(groups))
-	lines := r.log.Window()
 	var blocks []session.Block // most items keep none of theirs
 	var sharing session.Sharing
 	for at, g := range groups {
@@ -90,23 +91,16 @@ func (r *reader) readItems(s *session.Session, of func(*node) bool) error {
 		it.Position = int64(at)
 		m := entry{Item: it, reader: r, blocks: blocks[:0], plain: true, ordered: true}
 		first := r.namingLine(g)
-		for _, i := range g {
-			text, err := lines.Line(r.nodes[i].lineSpan())
-			if err != nil {
-				return err
-			}
-			m.addLine(i, text)
-			if i == first {
-				it.Key = r.itemKey(i, text)
-				if n := &r.nodes[i]; n.home != 0 {
-					it.Shared.Home, it.Copied = r.agents[n.home-1].id, n.copied
-				}
-			}
+		var err error
+		if it.Key, err = r.itemKey(first, lines); err != nil {
+			return err
 		}
-		if r.each != nil {
-			p.lines[it.Key] = g
+		if n := &r.nodes[first]; n.home != 0 {
+			it.Shared.Home, it.Copied = r.agents[n.home-1].id, n.copied
 		}
-		m.finishItem(&r.nodes[g[0]])
+		if err := m.readLines(g, lines); err != nil {
+			return err
+		}
 		sharing.Share(it)
 		if !slices.ContainsFunc(g, func(i int) bool { return !r.nodes[i].cut }) {
 			m.Flags |= session.Unshown
@@ -126,27 +120,38 @@ func (r *reader) readItems(s *session.Session, of func(*node) bool) error {
 		}
 	}
 	finishSession(s)
-	if r.each != nil {
-		r.each(p)
+	return nil
+}
+
+// placeItems finds the lines of items.
+func (r *reader) placeItems(p *part, groups [][]int, lines *filelog.Window) error {
+	for _, g := range groups {
+		key, err := r.itemKey(r.namingLine(g), lines)
+		if err != nil {
+			return err
+		}
+		p.lines[key] = g
 	}
+	r.each(p)
 	return nil
 }
 
 // itemKey names an item by the identifier of its first line, whatever is put before it; a line
 // that has none of its own by what it says.
-func (r *reader) itemKey(i int, text []byte) string {
+func (r *reader) itemKey(i int, lines *filelog.Window) (string, error) {
 	n := &r.nodes[i]
 	if n.uuid != 0 && !n.replaced && n.home != 0 && r.agents[n.home-1].chain.away[n.uuid] {
-		return r.agents[n.home-1].id + ":" + r.Text(n.uuid) // as where it belongs
+		return r.agents[n.home-1].id + ":" + r.Text(n.uuid), nil // as where it belongs
 	}
 	if n.uuid != 0 && !n.replaced {
-		return r.id + ":" + r.Text(n.uuid)
+		return r.id + ":" + r.Text(n.uuid), nil
 	}
+	text, err := lines.Line(n.lineSpan())
 	key := fmt.Sprintf("%s:%.6x", r.id, sha256.Sum256(text))
 	if r.used[key]++; r.used[key] > 1 {
 		key += fmt.Sprintf("-%d", r.used[key])
 	}
-	return key
+	return key, err
 }
 
 // entry is an item while it is being read.
@@ -161,6 +166,19 @@ type entry struct {
 	ordered         bool // they are at most one text, and then calls
 	blocks          []session.Block
 	faults          []session.Fault
+}
+
+// readLines makes the item of its lines.
+func (m *entry) readLines(of []int, lines *filelog.Window) error {
+	for _, i := range of {
+		text, err := lines.Line(m.reader.nodes[i].lineSpan())
+		if err != nil {
+			return err
+		}
+		m.addLine(i, text)
+	}
+	m.finishItem(&m.reader.nodes[of[0]])
+	return nil
 }
 
 // addLine adds what a line says.

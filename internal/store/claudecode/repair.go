@@ -37,10 +37,11 @@ type part struct {
 // digestItems digests what the lines of each item say, whatever they hang below and whosever file they
 // are in.
 func (p *part) digestItems() (map[string]string, error) {
-	sums, lines := make(map[string]string, len(p.Items)), p.in.log.Window()
-	for i := range p.Items {
+	sums, lines := make(map[string]string, len(p.lines)), p.in.log.Window()
+	inOrder := func(a, b string) int { return cmp.Compare(p.lines[a][0], p.lines[b][0]) }
+	for _, key := range slices.SortedFunc(maps.Keys(p.lines), inOrder) {
 		sum := sha256.New()
-		for _, n := range p.lines[p.Items[i].Key] {
+		for _, n := range p.lines[key] {
 			text, err := lines.Line(p.in.nodes[n].lineSpan())
 			if err != nil {
 				return nil, err
@@ -48,7 +49,7 @@ func (p *part) digestItems() (map[string]string, error) {
 			sum.Write(jsonedit.ReplaceMembers(text, withoutPlace))
 			sum.Write([]byte("\n"))
 		}
-		sums[p.Items[i].Key] = hex.EncodeToString(sum.Sum(nil))
+		sums[key] = hex.EncodeToString(sum.Sum(nil))
 	}
 	return sums, nil
 }
@@ -66,13 +67,13 @@ func withoutPlace(name string, value []byte) []byte {
 
 // visitParts hands the files of sessions to fn, as they are read. Of a transcript that has one
 // of them come all sessions; nil asks for all transcripts.
-func (c *claude) visitParts(ctx context.Context, sessions []string, body bool, fn func(t transcript, p *part) error) error {
+func (c *claude) visitParts(ctx context.Context, sessions []string, fn func(t transcript, p *part) error) error {
 	missing := map[string]bool{}
 	for _, id := range sessions {
 		missing[id] = true
 	}
 	look := func(group []transcript) (unread, wrong error) {
-		_, unread = c.trees(ctx, group, body, func(t transcript, p *part) {
+		_, unread = c.trees(ctx, group, func(t transcript, p *part) {
 			delete(missing, p.ID)
 			wrong = cmp.Or(wrong, fn(t, p))
 		})
@@ -109,7 +110,7 @@ func (c *claude) Sums(ctx context.Context, sessions []string) (map[string]store.
 	for _, id := range sessions {
 		sums[id] = store.Sum{}
 	}
-	err := c.visitParts(ctx, sessions, false, func(_ transcript, p *part) error {
+	err := c.visitParts(ctx, sessions, func(_ transcript, p *part) error {
 		if _, wanted := sums[p.ID]; sessions != nil && !wanted {
 			return nil
 		}
@@ -195,7 +196,7 @@ func (c *claude) Rehearse(ctx context.Context, planned *store.Change) error {
 	if len(group) == 0 {
 		return nil
 	}
-	trees, err := after.trees(ctx, group, false, nil)
+	trees, err := after.trees(ctx, group, nil)
 	if err == nil && !change.ReadsAs(joinTrees(trees), planned) {
 		err = errors.New("the lines would be read in another way than is planned")
 	}
@@ -230,7 +231,7 @@ func (e *editor) Close() error { return e.Editor.Close() }
 func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, error) {
 	st := e.claude
 	st.list = nil
-	err := e.visitParts(ctx, sessions, false, func(t transcript, p *part) error {
+	err := e.visitParts(ctx, sessions, func(t transcript, p *part) error {
 		if slices.Contains(sessions, p.ID) && !slices.Contains(st.list, t) {
 			st.list = append(st.list, t)
 		}

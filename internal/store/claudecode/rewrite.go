@@ -41,7 +41,7 @@ func (c *claude) composeFiles(ctx context.Context, tree *store.Change, text func
 	}
 	parts, files := map[string]*part{}, map[string]*rewrite{}
 	roots := rootsOf(tree.Before)
-	err = c.visitParts(ctx, roots, false, func(t transcript, p *part) error {
+	err = c.visitParts(ctx, roots, func(t transcript, p *part) error {
 		if slices.Contains(roots, t.id) {
 			parts[p.ID] = p
 		}

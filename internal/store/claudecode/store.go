@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"maps"
 	"math"
 	"os"
 	"path"
@@ -404,7 +403,7 @@ func (c *claude) readTranscript(ctx context.Context, group []transcript) (list [
 			list = append(list, tree)
 		}
 	} else {
-		list, err = c.trees(ctx, group, false, nil)
+		list, err = c.trees(ctx, group, nil)
 	}
 	if err == nil {
 		return list, nil
@@ -449,29 +448,4 @@ func (c *claude) lacksWords(ctx context.Context, group []transcript) bool {
 // unreadFile is the fault of a session whose file cannot be read.
 func unreadFile(s *session.Session, name, why string) session.Fault {
 	return session.Fault{Kind: session.Undecodable, Item: -1, Ref: s.Ref(), Field: name, Detail: why, Lost: true, Remedy: "Make it readable, or put the file itself in its place."}
-}
-
-// Fill implements store.Store: it reads the files of the tree again. A tree may have some of
-// its sessions and items only.
-func (c *claude) Fill(ctx context.Context, tree *session.Tree) error {
-	wanted := map[string]*session.Session{}
-	var ids []string
-	for _, s := range tree.Sessions {
-		if ids = append(ids, s.ID); len(s.Items) > 0 {
-			wanted[s.ID] = s
-		}
-	}
-	if len(wanted) == 0 {
-		return nil
-	}
-	err := c.visitParts(ctx, ids, true, func(_ transcript, p *part) error {
-		if s := wanted[p.ID]; s != nil && s.TakeTexts(p.Session) {
-			delete(wanted, p.ID)
-		}
-		return nil
-	})
-	if err == nil && len(wanted) > 0 {
-		return problem.New(problem.Unreadable, "Try it again when nothing writes to it.", "the transcript of session %s was changed while sessctl read it", slices.Min(slices.Collect(maps.Keys(wanted))))
-	}
-	return err
 }

@@ -54,9 +54,9 @@ type trunk struct {
 }
 
 // trees reads transcripts and what their sub-agents wrote. Those that hold turns of each other are
-// one tree; there is none for one without a message. each, which may be nil, is handed what the
-// files hold of every session.
-func (c *claude) trees(ctx context.Context, group []transcript, body bool, each func(transcript, *part)) (list []*session.Tree, err error) {
+// one tree; there is none for one without a message. With each, items are not
+// read: it is handed where the lines of those of every session are.
+func (c *claude) trees(ctx context.Context, group []transcript, each func(transcript, *part)) (list []*session.Tree, err error) {
 	trunks, names := make([]*trunk, len(group)), filelog.NewNames()
 	children, background := map[string]string{}, map[string]bool{}
 	defer func() {
@@ -66,7 +66,7 @@ func (c *claude) trees(ctx context.Context, group []transcript, body bool, each 
 	}()
 	for i, of := range group {
 		t := &trunk{claude: c, transcript: of, makers: map[filelog.Name]string{}}
-		t.reader = reader{children: children, background: background, used: map[string]int{}, body: body, texts: c.opts.Texts}
+		t.reader = reader{children: children, background: background, used: map[string]int{}, texts: c.opts.Texts}
 		if trunks[i] = t; each != nil {
 			t.each = func(p *part) { each(of, p) }
 		}

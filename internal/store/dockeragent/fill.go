@@ -10,6 +10,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -17,7 +18,19 @@ import (
 
 // Fill loads the bodies of a tree's items: by row, whatever the indexes say.
 func (st *agentStore) Fill(ctx context.Context, tree *session.Tree) error {
-	f := filler{st: st, ctx: ctx, lists: map[string][]json.RawMessage{}}
+	return st.newFiller(ctx).fillTree(tree)
+}
+
+// FillParts implements store.PartFiller. The lists of legacy columns are parsed once.
+func (st *agentStore) FillParts(ctx context.Context, _ *session.Tree) (*store.Parts, error) {
+	return &store.Parts{Fill: st.newFiller(ctx).fillTree}, nil
+}
+
+func (st *agentStore) newFiller(ctx context.Context) *filler {
+	return &filler{st: st, ctx: ctx, lists: map[string][]json.RawMessage{}}
+}
+
+func (f *filler) fillTree(tree *session.Tree) error {
 	for _, s := range tree.Sessions {
 		if err := f.fillItem(s); err != nil {
 			return err

@@ -402,16 +402,26 @@ func (st *logStore) Fill(ctx context.Context, tree *session.Tree) error {
 	return nil
 }
 
+// FillParts implements store.PartFiller.
+func (st *logStore) FillParts(ctx context.Context, _ *session.Tree) (*store.Parts, error) {
+	return &store.Parts{Fill: func(part *session.Tree) error { return st.Fill(ctx, part) }}, nil
+}
+
 func (st *logStore) fillSession(ctx context.Context, s *session.Session) error {
-	wanted := make(map[string]*session.Item, len(s.Items))
+	wanted, at := make(map[string]*session.Item, len(s.Items)), make(map[int64]bool, len(s.Items))
 	for i := range s.Items {
-		wanted[s.Items[i].Key] = &s.Items[i]
+		wanted[s.Items[i].Key], at[s.Items[i].Position] = &s.Items[i], true
 	}
 	n, ok := st.numberByName(s.ID)
 	if !ok {
 		return errors.New("session " + s.ID + " is not in the store")
 	}
-	places := lists.MapEach(st.entries[n], func(e entry) table.Place { return e.row })
+	var places []table.Place
+	for _, e := range st.entries[n] {
+		if at[e.at] {
+			places = append(places, e.row)
+		}
+	}
 	_, err := st.events.readRows(ctx, st.events.Columns, places, func(_ int, row Row) error {
 		key := st.eventKey(&st.list[n], row)
 		if it := wanted[key]; it != nil {

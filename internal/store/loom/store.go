@@ -98,6 +98,11 @@ func (l *loom) Fill(ctx context.Context, tree *session.Tree) error {
 	return nil
 }
 
+// FillParts implements store.PartFiller.
+func (l *loom) FillParts(ctx context.Context, _ *session.Tree) (*store.Parts, error) {
+	return &store.Parts{Fill: func(part *session.Tree) error { return l.Fill(ctx, part) }}, nil
+}
+
 // builder makes the session of one agent, at the outline level.
 type builder struct {
 	*loom

@@ -239,8 +239,11 @@ func (s suite) testFill(t *testing.T) {
 		}
 		for _, sess := range tree.Sessions {
 			for i := range sess.Items {
-				if sess.Items[i].Body == nil {
+				switch it := &sess.Items[i]; {
+				case it.Body == nil:
 					t.Errorf("%s has no body", sess.ItemRef(i).Row())
+				case it.Kind == session.Message && it.SaysText() != (it.Body.Text != ""):
+					t.Errorf("%s: its outline says something else than its text %q", sess.ItemRef(i).Row(), it.Body.Text)
 				}
 			}
 		}
@@ -255,9 +258,47 @@ func (s suite) testFill(t *testing.T) {
 	if diff := diffValues(flatSessions(filled), flatSessions(atOnce)); diff != "" {
 		t.Errorf("Bodies gives other trees: %s", diff)
 	}
+	if diff := diffValues(flatSessions(s.fillParts(t)), flatSessions(filled)); diff != "" {
+		t.Errorf("Parts have other texts: %s", diff)
+	}
 	if diff := diffValues(withoutBodies(outlines), withoutBodies(flatSessions(filled))); diff != "" {
 		t.Errorf("Fill changed the outlines: %s", diff)
 	}
+}
+
+// fillParts fills trees a few items at a time, where the store can.
+func (s suite) fillParts(t *testing.T) []*session.Tree {
+	o := s.openStore(t)
+	trees := readTrees(t, o)
+	for _, tree := range trees {
+		from, ok := o.Store.(store.PartFiller)
+		if !ok {
+			if err := o.Fill(t.Context(), tree); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		parts, err := from.FillParts(t.Context(), tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, of := range tree.Sessions {
+			for _, some := range slices.AppendSeq([][]session.Item{nil}, slices.Chunk(of.Items, 3)) {
+				part := *of
+				part.Items = some
+				if err := parts.Fill(&session.Tree{Sessions: []*session.Session{&part}}); err != nil {
+					t.Fatal(err)
+				}
+				of.Raw = part.Raw
+			}
+		}
+		if parts.Close != nil {
+			if err := parts.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return trees
 }
 
 // withoutBodies takes out of sessions what Fill reads.
