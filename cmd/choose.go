@@ -191,7 +191,16 @@ func addTo(ctx context.Context, search *view.Search, path string, st store.Store
 // oneSession is a store of which only the tree of one session counts.
 type oneSession struct {
 	store.Store
-	found view.Known
+	found  view.Known
+	filled bool // it has its texts
+}
+
+// Fill implements store.Store.
+func (o oneSession) Fill(ctx context.Context, tree *session.Tree) error {
+	if o.filled {
+		return nil
+	}
+	return o.Store.Fill(ctx, tree)
 }
 
 // Rehearse implements store.Rehearser where the store does.
@@ -216,7 +225,7 @@ func findSession(ctx context.Context, st store.Store, word string) (oneSession, 
 		return oneSession{}, err
 	}
 	found, err := search.Choose(word)
-	return oneSession{st, found}, err
+	return oneSession{Store: st, found: found}, err
 }
 
 // Trees yields the tree that holds the session. A tree that the search kept is

@@ -301,7 +301,7 @@ func (s *search) everyViewer(ctx context.Context, args []string) (*view.View, er
 	}
 	opened := s.opened[found.Store]
 	in := view.Input{Store: opened.Facts(), Session: found.ID}
-	for tree, err := range (oneSession{opened, found}).Trees(ctx) {
+	for tree, err := range (oneSession{Store: opened, found: found}).Trees(ctx) {
 		if err != nil {
 			return nil, err
 		}

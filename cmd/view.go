@@ -190,7 +190,7 @@ func (s *search) printView(ctx context.Context, found view.Known) error {
 // that is printed.
 func (s *search) examineSession(ctx context.Context, opened *registry.Opened, found view.Known) (in view.Input, incomplete string, err error) {
 	in = view.Input{Store: opened.Facts(), Session: found.ID, Request: s.config.ModelInput || s.wantsPage(), Lanes: s.config.Lanes || s.wantsPage(), Judge: s.judged}
-	one := oneSession{opened, found}
+	one := oneSession{Store: opened, found: found}
 	if s.asked != nil && s.config.Format != "json" {
 		for tree, err := range one.Trees(ctx) {
 			if err != nil {
