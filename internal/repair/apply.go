@@ -339,14 +339,13 @@ func (a *application) executeTree(t *Tree, st store.Store, stored map[string]*se
 			return nil, problem.New(problem.Busy, "Run the repair again to get a new plan.", "session %s was added after the plan was made", s.ID)
 		}
 	}
-	part := tree
-	if !st.Facts().NeedsAll {
-		part = t.neededItems(tree)
+	texts := usedRows(t.Fixes, false)
+	if st.Facts().NeedsAll {
+		texts = nil
 	}
-	if err := st.Fill(a.ctx, part); err != nil {
+	if err := fillItems(a.ctx, st, tree, texts); err != nil {
 		return nil, err
 	}
-	copyBodies(tree, part)
 	c, err := t.executeFixes(tree, a.Prologue, st)
 	if err != nil {
 		return nil, problem.New(problem.Usage, "Nothing was changed. Run the repair again without --plan to get a new plan.", "%v", err)

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -242,13 +243,13 @@ func (a *rewritten) keptOriginal(rule string, places *origin) Kept {
 	return k
 }
 
-// neededItems are the items whose bodies a plan's edits use, as a tree that shares
-// its items' calls and results with the given one.
-func (t *Tree) neededItems(tree *session.Tree) *session.Tree {
+// usedRows are the rows of the items whose bodies the edits of some fixes use; told: or the steps
+// that tell of them.
+func usedRows(fixes []Fix, told bool) map[string]bool {
 	rows := map[string]bool{}
-	for _, f := range t.Fixes {
+	for _, f := range fixes {
 		for _, e := range f.Edits {
-			if e.Op == session.Quarantine || e.Ref.Pointer != "" || rewordsItem(e) {
+			if told || e.Op == session.Quarantine || e.Ref.Pointer != "" || rewordsItem(e) {
 				rows[recordOf(e.Ref).Row()] = true
 			}
 			if e.Call != nil {
@@ -258,6 +259,24 @@ func (t *Tree) neededItems(tree *session.Tree) *session.Tree {
 				rows[wholeRow(e.New.TextFrom)] = true
 			}
 		}
+	}
+	return rows
+}
+
+// hasRows reports whether all of some rows are among others.
+func hasRows(among, rows map[string]bool) bool {
+	for row := range rows {
+		if !among[row] {
+			return false
+		}
+	}
+	return true
+}
+
+// fillItems loads the bodies of the items of some rows, nil for all.
+func fillItems(ctx context.Context, st store.Store, tree *session.Tree, rows map[string]bool) error {
+	if rows == nil {
+		return st.Fill(ctx, tree)
 	}
 	part := &session.Tree{}
 	for _, s := range tree.Sessions {
@@ -272,7 +291,9 @@ func (t *Tree) neededItems(tree *session.Tree) *session.Tree {
 			part.Sessions = append(part.Sessions, &some)
 		}
 	}
-	return part
+	err := st.Fill(ctx, part)
+	copyBodies(tree, part)
+	return err
 }
 
 // copyBodies gives the items of a tree the bodies that were loaded of a part of it.

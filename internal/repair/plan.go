@@ -356,30 +356,54 @@ func (p *planner) refuseTree(tree *session.Tree, why string) {
 	p.plan.Refused = append(p.plan.Refused, Refused{Root: tree.Root().ID, Why: why})
 }
 
-// planTree plans round by round until no round finds anything to do. It returns
-// nil when there is nothing that can be done.
+// planTree plans the repair of a tree. It returns nil when there is nothing that can be done.
 func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, error) {
-	if err := p.st.Fill(p.ctx, tree); err != nil {
+	texts := usedRows(p.chooseFixes(found), true)
+	if p.opts.EachTree != nil || p.facts.NeedsAll || isDamaged(tree) {
+		texts = nil
+	}
+	if err := fillItems(p.ctx, p.st, tree, texts); err != nil {
 		return nil, err
 	}
 	sums, err := sumsOf(p.ctx, p.st, tree)
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{Root: tree.Root().ID, Title: tree.Root().Title, Items: tree.Items(), Sums: recordDigests(sums), Before: found}
-	stored := rowsOf(sums)
-	if why := outOfReach(tree, sums, stored); sums != nil && why != "" {
+	if why := outOfReach(tree, sums, rowsOf(sums)); sums != nil && why != "" {
 		return nil, errors.New(why)
 	}
-	now, origin := tree, newOrigin(tree)
+	planned, enough, err := p.planRounds(tree, found, sums, texts)
+	if !enough {
+		if err = fillItems(p.ctx, p.st, tree, nil); err == nil {
+			planned, _, err = p.planRounds(tree, found, sums, nil)
+		}
+	}
+	return planned, err
+}
+
+// isDamaged reports whether some of a tree cannot be read. Then all that can is read before a
+// repair is planned.
+func isDamaged(tree *session.Tree) bool {
+	damaged := func(f session.Fault) bool { return f.Kind == session.StoreDamaged }
+	return slices.ContainsFunc(tree.Sessions, func(s *session.Session) bool { return slices.ContainsFunc(s.Faults, damaged) })
+}
+
+// planRounds plans round by round until no round finds anything to do. It returns nil when there is
+// nothing that can be done, and false when texts, the rows of the items that have theirs, is not
+// enough for what a later round would change; nil for all.
+func (p *planner) planRounds(tree *session.Tree, found []*check.Finding, sums map[string]store.Sum, texts map[string]bool) (_ *Tree, enough bool, _ error) {
+	t := &Tree{Root: tree.Root().ID, Title: tree.Root().Title, Items: tree.Items(), Sums: recordDigests(sums), Before: found, After: found}
+	now, origin, stored := tree, newOrigin(tree), rowsOf(sums)
 	seen := map[string]bool{stateOf(tree): true}
-	t.After = found
 	without := withoutFix(found)
 	r := rehearsal{planner: p, tree: tree}
-	defer r.noteRefused()
 	var later map[string]int // what another repair will have to do, by rule
 	for round := range maxRounds {
-		made, next := p.makeRound(now, r.withoutLeftOut(p.chooseFixes(t.After)), stored)
+		chosen := r.withoutLeftOut(p.chooseFixes(t.After))
+		if texts != nil && !hasRows(texts, usedRows(chosen, true)) {
+			return nil, false, nil
+		}
+		made, next := p.makeRound(now, chosen, stored)
 		for i := range made {
 			made[i].Round = round
 		}
@@ -404,11 +428,12 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 		t.After = keepFingerprints(found, foreseenFindings(p.facts, now, p.opts.Judge))
 		later = p.withholdFixes(t.After, without)
 	}
+	defer r.noteRefused()
 	if worse := introducedFinding(tree, found, t.After); worse != nil {
-		return nil, fmt.Errorf("its repair would cause a new finding of %s", worse.Rule.ID)
+		return nil, true, fmt.Errorf("its repair would cause a new finding of %s", worse.Rule.ID)
 	}
 	if len(t.Fixes) == 0 {
-		return nil, nil
+		return nil, true, nil
 	}
 	p.noteLater(t.Root, later)
 	keepWithoutCopy(t.Fixes)
@@ -416,7 +441,7 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 	if p.opts.EachTree != nil {
 		p.opts.EachTree(t, tree, now)
 	}
-	return t, nil
+	return t, true, nil
 }
 
 // noteLater notes what another repair of a tree will have to do, by rule.
