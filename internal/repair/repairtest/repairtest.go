@@ -3,10 +3,14 @@
 package repairtest
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -16,6 +20,11 @@ import (
 // Plan makes the plan for a store file, with the repairs besides that the words of
 // --allow name. A writer that cannot be probed is taken for dead.
 func Plan(path string, allow ...string) (*repair.Plan, store.Kind, error) {
+	return makePlan(path, allow, nil)
+}
+
+// makePlan makes the plan, with all texts of the trees that change if they are handed to each.
+func makePlan(path string, allow []string, each func(*repair.Tree, *session.Tree, *session.Tree)) (*repair.Plan, store.Kind, error) {
 	ctx := context.Background()
 	opened, err := registry.Open(ctx, path, "", nil, store.Options{Deep: true})
 	if err != nil {
@@ -28,7 +37,7 @@ func Plan(path string, allow ...string) (*repair.Plan, store.Kind, error) {
 	for _, word := range allow {
 		allowed[word] = true
 	}
-	plan, _, err := repair.MakePlan(ctx, opened.Store, repair.Options{Prologue: opened.Kind.Prologue, Allow: allowed})
+	plan, _, err := repair.MakePlan(ctx, opened.Store, repair.Options{Prologue: opened.Kind.Prologue, Allow: allowed, EachTree: each})
 	return plan, opened.Kind, errors.Join(err, opened.Close())
 }
 
@@ -36,6 +45,9 @@ func Plan(path string, allow ...string) (*repair.Plan, store.Kind, error) {
 // receipt beside it. The receipt is nil when there was nothing to do.
 func Repair(path string, allow ...string) (*repair.Plan, *repair.Receipt, error) {
 	plan, kind, err := Plan(path, allow...)
+	if err == nil && (campaign.Long() || planned.Add(1)%4 == 1) {
+		err = planAlike(plan, path, allow)
+	}
 	if err != nil || plan.IsEmpty() {
 		return plan, nil, err
 	}
@@ -47,6 +59,24 @@ func Repair(path string, allow ...string) (*repair.Plan, *repair.Receipt, error)
 	apply := repair.Apply{Backup: path + ".backup", Receipt: path + ".receipt.json", Prologue: kind.Prologue}
 	receipt, err := apply.Run(ctx, ed, plan)
 	return plan, receipt, errors.Join(err, ed.Close())
+}
+
+// planned counts the plans: outside the long form, each fourth is held against another one.
+var planned atomic.Int64
+
+// planAlike holds a plan that was made with the texts of what it changes against the one that is
+// made with all texts.
+func planAlike(plan *repair.Plan, path string, allow []string) error {
+	whole, _, err := makePlan(path, allow, func(*repair.Tree, *session.Tree, *session.Tree) {})
+	if err != nil {
+		return err
+	}
+	few, _ := json.Marshal(plan)
+	all, _ := json.Marshal(whole)
+	if !bytes.Equal(few, all) {
+		return fmt.Errorf("with all texts another plan is made:\n%s\nand not\n%s", all, few)
+	}
+	return nil
 }
 
 // Undo takes a repair back by the receipt at a path, and counts what was restored.
