@@ -191,16 +191,7 @@ func addTo(ctx context.Context, search *view.Search, path string, st store.Store
 // oneSession is a store of which only the tree of one session counts.
 type oneSession struct {
 	store.Store
-	found  view.Known
-	filled bool // it has its texts
-}
-
-// Fill implements store.Store.
-func (o oneSession) Fill(ctx context.Context, tree *session.Tree) error {
-	if o.filled {
-		return nil
-	}
-	return o.Store.Fill(ctx, tree)
+	found view.Known
 }
 
 // Rehearse implements store.Rehearser where the store does.

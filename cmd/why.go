@@ -94,7 +94,6 @@ func runWhy(ctx context.Context, p *program, args []string, pasted bool) error {
 	if len(judge.Profiles) > 1 {
 		p.printNote("this is about %s only, the first of --profile; `sessctl check` answers for all", judge.Profiles[0].Name)
 	}
-	p.texts = true
 	w := &whyRun{program: p, judge: firstProvider(judge), open: map[string]*registry.Opened{}}
 	rest, unread := w.takeStores(ctx, args)
 	if err := w.takeQuestion(rest, pasted); err != nil {
@@ -422,10 +421,6 @@ func (w *whyRun) gatherInput(ctx context.Context, opened *registry.Opened, d *wh
 		if err != nil {
 			return in, err
 		}
-		if err := one.Fill(ctx, one.found.Tree); err != nil {
-			return in, err
-		}
-		one.filled = true
 		result.Findings = slices.DeleteFunc(result.Findings, func(f *check.Finding) bool {
 			return f.Root != nil && f.Root.ID != d.Session.ID && !f.Concerns(d.Session.ID)
 		})

@@ -287,9 +287,7 @@ func fillItems(ctx context.Context, st store.Store, tree *session.Tree, rows map
 				some.Items = append(some.Items, s.Items[i])
 			}
 		}
-		if len(some.Items) > 0 {
-			part.Sessions = append(part.Sessions, &some)
-		}
+		part.Sessions = append(part.Sessions, &some) // those without items, too: a store reads them together
 	}
 	err := st.Fill(ctx, part)
 	copyBodies(tree, part)
