@@ -37,7 +37,7 @@ func TestAWriterBeforeTheVerification(t *testing.T) {
 		}
 	})
 	defer repair.AtStep(func(string) {})
-	if plan, _, err := repairtest.Repair(home); problem.ClassOf(err) != problem.Busy {
+	if plan, _, err := repairtest.RepairInUse(home); problem.ClassOf(err) != problem.Busy {
 		t.Errorf("%v%s", err, repairtest.Told(plan))
 	}
 }

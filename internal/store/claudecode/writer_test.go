@@ -280,7 +280,7 @@ func TestRepairBesideAWriter(t *testing.T) {
 		_, ended := writes(t, list)
 		for over, n := false, 0; !over; n++ {
 			over = ended()
-			_, receipt, err := repairtest.Repair(home)
+			_, receipt, err := repairtest.RepairInUse(home)
 			switch {
 			case problem.ClassOf(err) == problem.Busy:
 				refused++
