@@ -40,7 +40,7 @@ func (c *claude) FillParts(ctx context.Context, tree *session.Tree) (*store.Part
 	parts.Fill = func(part *session.Tree) error {
 		for _, s := range part.Sessions {
 			switch same, err := found[s.ID].fillItems(s.Items); {
-			case err != nil:
+			case err != nil && !errors.Is(err, filelog.ErrShortened):
 				return err
 			case !same:
 				return problem.New(problem.Unreadable, "Try it again when nothing writes to it.", "the transcript of session %s was changed while sessctl read it", s.ID)

@@ -1,7 +1,7 @@
 package filelog
 
 import (
-	"fmt"
+	"errors"
 	"io"
 	"sync"
 )
@@ -15,6 +15,9 @@ type Window struct {
 }
 
 const readAhead = 1 << 16
+
+// ErrShortened: a file ends before a line that was found in it.
+var ErrShortened = errors.New("it was shortened while sessctl read it")
 
 // Line is the text of a line. It stays valid until the next call.
 func (w *Window) Line(at Span) ([]byte, error) {
@@ -45,7 +48,7 @@ func (w *Window) read(offset, size, least int64) error {
 	case int64(n) >= least:
 		return nil
 	case err == io.EOF:
-		return fmt.Errorf("it was shortened while sessctl read it: %w", io.ErrUnexpectedEOF)
+		return ErrShortened
 	}
 	return err
 }
