@@ -161,6 +161,9 @@ func (d *draft) moveRecord(e session.Edit) error {
 	taken.moved = true
 	home := from.Value.(*entry).home
 	taken.came = taken.came || home != to && home.Tick > 0
+	if home != to && taken.Home() != "" { // it is at home now, also where the store named another one or none
+		taken.Own().Home = to.ID
+	}
 	if taken.Role != session.Tool || home != to {
 		return d.insertEntry(taken, to, e.After)
 	}
