@@ -109,7 +109,7 @@ func TestAnIdleWriterBeforeABatch(t *testing.T) {
 func TestAnIdleWriterBeforeAnUndo(t *testing.T) {
 	path := withoutLog(t)
 	openIt, stop := idler(t, path)
-	_, receipt, err := repairtest.Repair(path)
+	_, receipt, err := repairtest.RepairInUse(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func TestAppendingWriter(t *testing.T) {
 				t.Errorf("round %d: %s", n, found)
 			}
 		}
-		if plan, receipt, err := repairtest.Repair(home); receipt != nil || err != nil && problem.ClassOf(err) != problem.Busy {
+		if plan, receipt, err := repairtest.RepairInUse(home); receipt != nil || err != nil && problem.ClassOf(err) != problem.Busy {
 			t.Errorf("round %d: %v%s", n, err, repairtest.Told(plan))
 		}
 	}
@@ -107,7 +107,7 @@ func TestAppendingWriter(t *testing.T) {
 	if lines := strings.Count(read(t, file), "\n"); lines != want {
 		t.Errorf("%d lines, want %d", lines, want)
 	}
-	if _, receipt, err := repairtest.Repair(home); err != nil || receipt == nil {
+	if _, receipt, err := repairtest.RepairInUse(home); err != nil || receipt == nil {
 		t.Error(err)
 	}
 }

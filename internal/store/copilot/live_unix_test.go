@@ -197,7 +197,7 @@ func TestAWriterThatAppends(t *testing.T) {
 					}
 				}
 				_ = o.Close()
-				if _, _, err := repairtest.Repair(home); err != nil && problem.ClassOf(err) != problem.Busy {
+				if _, _, err := repairtest.RepairInUse(home); err != nil && problem.ClassOf(err) != problem.Busy {
 					t.Errorf("seed %d: %v", seed, err)
 				}
 				_, _ = os.RemoveAll(home+".backup"), os.Remove(home+".receipt.json")
