@@ -16,7 +16,7 @@ type Window struct {
 
 const readAhead = 1 << 16
 
-// ErrShortened: a file ends before a line that was found in it.
+// ErrShortened is of a file that ends before a line that was found in it.
 var ErrShortened = errors.New("it was shortened while sessctl read it")
 
 // Line is the text of a line. It stays valid until the next call.
