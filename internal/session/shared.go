@@ -31,7 +31,7 @@ type Shared struct {
 
 var none Shared
 
-func (it *Item) shared() *Shared {
+func (it *Item) sharedFields() *Shared {
 	if it.Shared == nil {
 		return &none
 	}
@@ -39,44 +39,44 @@ func (it *Item) shared() *Shared {
 }
 
 // Table is the table that holds the record.
-func (it *Item) Table() string { return it.shared().Table }
+func (it *Item) Table() string { return it.sharedFields().Table }
 
 // Agent is who produced the item.
-func (it *Item) Agent() string { return it.shared().Agent }
+func (it *Item) Agent() string { return it.sharedFields().Agent }
 
 // Model is the model that produced it, or that it is for.
-func (it *Item) Model() string { return it.shared().Model }
+func (it *Item) Model() string { return it.sharedFields().Model }
 
 // Provider is whose API the model is asked through.
-func (it *Item) Provider() string { return it.shared().Provider }
+func (it *Item) Provider() string { return it.sharedFields().Provider }
 
 // Branch is its path label.
-func (it *Item) Branch() string { return it.shared().Branch }
+func (it *Item) Branch() string { return it.sharedFields().Branch }
 
 // Invocation is the run of the runtime that made it.
-func (it *Item) Invocation() string { return it.shared().Invocation }
+func (it *Item) Invocation() string { return it.sharedFields().Invocation }
 
 // Scope is that of the agents that see it.
-func (it *Item) Scope() string { return it.shared().Scope }
+func (it *Item) Scope() string { return it.sharedFields().Scope }
 
 // Node is the path of the node that it is for.
-func (it *Item) Node() string { return it.shared().Node }
+func (it *Item) Node() string { return it.sharedFields().Node }
 
 // Home is the session whose run stored it.
-func (it *Item) Home() string { return it.shared().Home }
+func (it *Item) Home() string { return it.sharedFields().Home }
 
 // Refusal is what was kept of a request that failed.
-func (it *Item) Refusal() Refusal { return it.shared().Refusal }
+func (it *Item) Refusal() Refusal { return it.sharedFields().Refusal }
 
 // Child is the id of the sub-session that it stands for.
-func (it *Item) Child() string { return it.shared().Child }
+func (it *Item) Child() string { return it.sharedFields().Child }
 
 // KeptFrom is where what a summary kept begins.
-func (it *Item) KeptFrom() int64 { return it.shared().KeptFrom }
+func (it *Item) KeptFrom() int64 { return it.sharedFields().KeptFrom }
 
 // Outputs are the files that it refers to.
 func (it *Item) Outputs() []Output {
-	if list := it.shared().Outputs; list != nil {
+	if list := it.sharedFields().Outputs; list != nil {
 		return *list
 	}
 	return nil
@@ -91,7 +91,7 @@ func (it *Item) SetOutputs(list []Output) {
 
 // Own gives the item a copy of what it shares, for the caller to change.
 func (it *Item) Own() *Shared {
-	own := *it.shared()
+	own := *it.sharedFields()
 	it.Shared = &own
 	return it.Shared
 }
@@ -112,7 +112,7 @@ func (s *Sharing) Begin(it *Item, table string) {
 
 // Share gives an item that was read the one that one of the last items has, if that is the same.
 func (s *Sharing) Share(it *Item) {
-	own := it.shared()
+	own := it.sharedFields()
 	for _, kept := range s.latest {
 		if kept != nil && *kept == *own {
 			it.Shared = kept

@@ -37,7 +37,7 @@ type whyDocument struct {
 	More     int          `json:"more,omitzero"`     // further errors in the session and below it
 	Answer   *whyAnswer   `json:"answer,omitzero"`   // what the provider answers to its next request
 	Messages *whyMessages `json:"messages,omitzero"` // how many there are, and what becomes of them
-	Unread   string       `json:"unread,omitzero"`   // what of the session sessctl cannot read, and what follows; left out if there is none
+	Unread   string       `json:"unread,omitzero"`   // how many messages sessctl cannot read, and what that means for the answer; left out if it reads all
 	Mapped   string       `json:"mapped,omitzero"`   // which stored message `asked.message` is
 	// calls of the error text that no searched session has: the session has damage of the same kind
 	Absent []string   `json:"absent,omitzero"`

@@ -73,7 +73,7 @@ func (c *claude) visitParts(ctx context.Context, sessions []string, fn func(t tr
 		missing[id] = true
 	}
 	look := func(group []transcript) (unread, wrong error) {
-		_, unread = c.trees(ctx, group, func(t transcript, p *part) {
+		_, unread = c.readTrees(ctx, group, func(t transcript, p *part) {
 			delete(missing, p.ID)
 			wrong = cmp.Or(wrong, fn(t, p))
 		})
@@ -196,7 +196,7 @@ func (c *claude) Rehearse(ctx context.Context, planned *store.Change) error {
 	if len(group) == 0 {
 		return nil
 	}
-	trees, err := after.trees(ctx, group, nil)
+	trees, err := after.readTrees(ctx, group, nil)
 	if err == nil && !change.ReadsAs(joinTrees(trees), planned) {
 		err = errors.New("the lines would be read in another way than is planned")
 	}

@@ -403,7 +403,7 @@ func (c *claude) readTranscript(ctx context.Context, group []transcript) (list [
 			list = append(list, tree)
 		}
 	} else {
-		list, err = c.trees(ctx, group, nil)
+		list, err = c.readTrees(ctx, group, nil)
 	}
 	if err == nil {
 		return list, nil

@@ -53,10 +53,10 @@ type trunk struct {
 	sessions []*session.Session
 }
 
-// trees reads transcripts and what their sub-agents wrote. Those that hold turns of each other are
-// one tree; there is none for one without a message. With each, items are not
-// read: it is handed where the lines of those of every session are.
-func (c *claude) trees(ctx context.Context, group []transcript, each func(transcript, *part)) (list []*session.Tree, err error) {
+// readTrees reads transcripts and what their sub-agents wrote. Those that hold turns of each other are
+// one tree; there is none for one without a message. With each, which may be nil, no items are read:
+// it is handed the lines of the items of every session.
+func (c *claude) readTrees(ctx context.Context, group []transcript, each func(transcript, *part)) (list []*session.Tree, err error) {
 	trunks, names := make([]*trunk, len(group)), filelog.NewNames()
 	children, background := map[string]string{}, map[string]bool{}
 	defer func() {

@@ -38,7 +38,7 @@ func parseItem(doc []byte) (x item, f *session.Fault) {
 	case x.Envelope != nil:
 		return x, &session.Fault{Kind: session.SchemaUnknown, Harmless: true, Detail: "encrypted"}
 	case x.Type == responses.TypeMessage && session.ParseRole(x.Role) == session.NoRole:
-		f = &session.Fault{Detail: fmt.Sprintf("it is of no known type, and of the role %.40q", x.Role), Whole: true}
+		f = &session.Fault{Detail: fmt.Sprintf("neither its type nor its role %.40q is known", x.Role), Whole: true}
 	default:
 		return x, nil
 	}
